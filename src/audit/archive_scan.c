@@ -7,6 +7,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include <zlib.h>
+
+enum { MAX_SUMMED = 1 << 20 }; /* bytes of an entry whose checksum is compared */
+
 typedef struct archive_scan {
     cq_audit            *a;
     const unsigned char *data;
@@ -62,9 +66,29 @@ static bool has_nested_function(const unsigned char *data, size_t size)
            find(data, size, "\n    def ");
 }
 
-static void scan_code(archive_scan *s, const unsigned char *data, size_t size, const char *where)
+/* The code without blanks that separate no words, as in torch . save (x). */
+static unsigned char *without_blanks(const unsigned char *data, size_t *size)
 {
-    s->n_code++;
+    unsigned char *to = cq_alloc(*size + 1);
+    size_t         n  = 0;
+
+    for (size_t i = 0; to && i < *size; i++) {
+        const bool is_blank = data[i] == ' ' || data[i] == '\t' || data[i] == '\\';
+        size_t     next     = i + 1;
+
+        while (is_blank && next < *size && (data[next] == ' ' || data[next] == '\t'))
+            next++;
+        if (!is_blank || (n && next < *size && is_word_byte(to[n - 1]) && is_word_byte(data[next])))
+            to[n++] = is_blank ? ' ' : data[i];
+        if (is_blank)
+            i = next - 1;
+    }
+    *size = n;
+    return to;
+}
+
+static void scan_words(archive_scan *s, const unsigned char *data, size_t size, const char *where)
+{
     for (size_t i = 0; i < sizeof code_rows / sizeof *code_rows; i++) {
         const struct code_row *row  = &code_rows[i];
         const unsigned char   *from = data;
@@ -80,6 +104,17 @@ static void scan_code(archive_scan *s, const unsigned char *data, size_t size, c
             from = (const unsigned char *)p + 1;
         }
     }
+}
+
+static void scan_code(archive_scan *s, const unsigned char *data, size_t size, const char *where)
+{
+    size_t         n    = size;
+    unsigned char *text = without_blanks(data, &n);
+
+    s->n_code++;
+    if (text)
+        scan_words(s, text, n, where);
+    cq_free(text);
     if (has_nested_function(data, size))
         cq_audit_add(s->a, CQ_VERDICT_UNKNOWN, "code", where,
                      "the code has a function inside a function, which TorchScript lacks");
@@ -185,15 +220,42 @@ static bool is_library(const unsigned char *data, size_t size)
                         memcmp(data, "\xcf\xfa\xed\xfe", 4) == 0 || memcmp(data, "MZ\x90", 3) == 0);
 }
 
+/* PyTorch finds entries without regard to case, and a slash at the end makes no folder. */
+static bool ends_with(const char *name, const char *suffix)
+{
+    const size_t n   = strlen(suffix);
+    size_t       end = strlen(name);
+
+    while (end && name[end - 1] == '/')
+        end--;
+    for (size_t i = 0; i < n && end >= n; i++) {
+        const char c = name[end - n + i];
+
+        if ((c >= 'A' && c <= 'Z' ? c + 32 : c) != suffix[i])
+            return false;
+    }
+    return end >= n;
+}
+
 static bool is_executable_name(const char *name)
 {
     static const char *const ends[] = { ".so", ".dll",   ".dylib", ".exe", ".pyc",
-                                        ".sh", ".cubin", ".cpp",   ".o" };
+                                        ".sh", ".cubin", ".cpp",   ".o",   ".pyd" };
 
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (cq_ends_with(name, ends[i]))
+        if (ends_with(name, ends[i]))
             return true;
     return false;
+}
+
+/* Readers that do not check accept it; others fail, and show nothing. Large entries are weights, of
+ * which this scan reads nothing. */
+static void check_sum(archive_scan *s, const cq_audit_entry *e, const unsigned char *data,
+                      const char *where)
+{
+    if (e->size <= MAX_SUMMED && crc32(0, data, (uInt)e->size) != e->crc)
+        cq_audit_add(s->a, CQ_VERDICT_UNKNOWN, "zip-checksum", where,
+                     "the entry does not have its checksum");
 }
 
 static void scan_pickle(archive_scan *s, const cq_audit_entry *e, const unsigned char *data,
@@ -212,10 +274,11 @@ static void scan_pickle(archive_scan *s, const cq_audit_entry *e, const unsigned
 
 static void scan_entry(archive_scan *s, const cq_audit_entry *e)
 {
-    const char          *where = cq_audit_inside(s->a, s->where, e->name);
-    void                *heap  = NULL;
-    const unsigned char *data  = cq_audit_entry_bytes(s->a, e, s->data, where, &heap);
-    const size_t         size  = data ? (size_t)e->size : 0;
+    const char          *where     = cq_audit_inside(s->a, s->where, e->name);
+    void                *heap      = NULL;
+    const unsigned char *data      = cq_audit_entry_bytes(s->a, e, s->data, where, &heap);
+    const size_t         size      = data ? (size_t)e->size : 0;
+    const bool           is_source = ends_with(e->name, ".py");
 
     if (is_executable_name(e->name) || (data && is_library(data, size)))
         cq_audit_add(s->a, CQ_VERDICT_UNKNOWN, "native-code", where,
@@ -224,24 +287,29 @@ static void scan_entry(archive_scan *s, const cq_audit_entry *e)
         cq_free(heap);
         return;
     }
-    if (cq_ends_with(e->name, ".pkl"))
+    check_sum(s, e, data, where);
+    if (ends_with(e->name, ".pkl"))
         scan_pickle(s, e, data, where);
-    else if (cq_ends_with(e->name, ".py") && strstr(e->name, "code/"))
+    else if (is_source && strstr(e->name, "code/"))
         scan_code(s, data, size, where);
-    else if (cq_ends_with(e->name, ".py"))
+    else if (is_source)
         cq_audit_add(s->a, CQ_VERDICT_UNKNOWN, "code", where, "the entry is Python source");
     else if (cq_audit_is_zip(data, size) || memcmp(data, "\x93NUMPY", size < 6 ? size : 6) == 0 ||
-             cq_ends_with(e->name, ".onnx") || cq_ends_with(e->name, ".safetensors"))
+             ends_with(e->name, ".onnx") || ends_with(e->name, ".safetensors"))
         cq_audit_bytes(s->a, data, size, where, s->depth + 1);
     else if (size > 2 && data[0] == 0x80 && data[1] >= 2 && data[1] <= 5 &&
              cq_audit_is_pickle(s->a, data, size)) /* also where no pickle is expected */
         scan_pickle(s, e, data, where);
-    if (cq_ends_with(e->name, ".json"))
+    else if (cq_audit_is_hidden_pickle(s->a, data, size))
+        scan_pickle(s, e, data, where);
+    if (ends_with(e->name, ".json")) {
         scan_operators(s, data, size, where, "torch.ops.");
-    else if (cq_ends_with(e->name, ".py") && strstr(e->name, "code/"))
+        cq_audit_scan_program(s->a, data, size, where);
+    }
+    if (is_source && strstr(e->name, "code/")) {
         scan_operators(s, data, size, where, "ops.");
-    if (cq_ends_with(e->name, ".py") && strstr(e->name, "code/"))
         scan_operators(s, data, size, where, "__torch__.torch.classes.");
+    }
     cq_free(heap);
 }
 

@@ -104,6 +104,15 @@ static void set_format(cq_audit *a, int depth, const char *format)
         a->format = format;
 }
 
+/* Whether a directory, or nothing, precedes the end record of an archive. */
+static bool has_directory(const unsigned char *data, size_t end)
+{
+    const unsigned char *p = data + end;
+    const size_t         n = p[12] | (size_t)p[13] << 8 | (size_t)p[14] << 16 | (size_t)p[15] << 24;
+
+    return n == 0 || n == UINT32_MAX || (n <= end && memcmp(p - n, "PK\1\2", 4) == 0);
+}
+
 /* A pickle of protocol 0 or 1 has no signature, so bytes of unknown format are tried as a
  * pickle. */
 void cq_audit_bytes(cq_audit *a, const unsigned char *data, size_t size, const char *where,
@@ -144,8 +153,7 @@ void cq_audit_bytes(cq_audit *a, const unsigned char *data, size_t size, const c
         const unsigned char *end  = data + size - tail;
 
         for (size_t i = tail - 22 + 1; i-- > 0;)
-            if (memcmp(end + i, "PK\5\6", 4) == 0 &&
-                end[i + 20] + 256u * end[i + 21] + i + 22 == tail) {
+            if (memcmp(end + i, "PK\5\6", 4) == 0 && has_directory(data, size - tail + i)) {
                 cq_audit_add(a, CQ_VERDICT_HOSTILE, "two-formats", where,
                              "the file is also a zip archive");
                 cq_audit_scan_archive(a, data, size, where, 1);

@@ -54,6 +54,7 @@ typedef struct cq_audit_pickle {
     size_t   used;      /* bytes up to and with STOP */
     bool     is_whole;  /* STOP was reached */
     uint32_t n_globals; /* that were imported */
+    uint32_t n_named;   /* of these, with names of letters and digits */
     uint32_t n_opcodes;
     bool     is_legacy_magic; /* its value is the number that files of torch.save began with */
     CQ_VEC(cq_audit_storage) storages;
@@ -66,8 +67,14 @@ void cq_audit_scan_pickle(cq_audit *a, cq_audit_pickle *out, const unsigned char
 /* Whether bytes that may be anything are a pickle; adds no findings. */
 bool cq_audit_is_pickle(const cq_audit *a, const unsigned char *data, size_t size);
 
+/* Whether bytes of another kind, such as weights, are a whole pickle that imports names. */
+bool cq_audit_is_hidden_pickle(const cq_audit *a, const unsigned char *data, size_t size);
+
 /* A file of consecutive pickles: legacy files of torch.save, .pkl. */
 void cq_audit_scan_pickles(cq_audit *a, const unsigned char *data, size_t size, const char *where);
+
+/* Replaces the text of STRING (in quotes) or UNICODE by its characters; false: out of memory. */
+bool cq_audit_decode_text(cq_arena *arena, const char **text, uint32_t *size, bool is_string);
 
 /* ---- names that pickles import: globals.c ---- */
 
@@ -106,6 +113,10 @@ const unsigned char *cq_audit_entry_bytes(cq_audit *a, const cq_audit_entry *e,
 
 void cq_audit_scan_archive(cq_audit *a, const unsigned char *data, size_t size, const char *where,
                            int depth);
+
+/* ---- programs of torch.export: program_scan.c ---- */
+
+void cq_audit_scan_program(cq_audit *a, const unsigned char *data, size_t size, const char *where);
 
 /* ---- other formats ---- */
 

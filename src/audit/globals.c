@@ -108,31 +108,19 @@ static const char *const data_names[] = {
     "torch._C.ScriptDict",
 };
 
-/* Modules whose names are data: one more component, without a dot. */
+/* Modules whose classes are data: one more component, without a dot. */
 static const char *const data_modules[] = {
-    "torch.jit._pickle",
-    "torch.nn.modules.activation",
-    "torch.nn.modules.adaptive",
-    "torch.nn.modules.batchnorm",
-    "torch.nn.modules.channelshuffle",
-    "torch.nn.modules.container",
-    "torch.nn.modules.conv",
-    "torch.nn.modules.distance",
-    "torch.nn.modules.dropout",
-    "torch.nn.modules.flatten",
-    "torch.nn.modules.fold",
-    "torch.nn.modules.instancenorm",
-    "torch.nn.modules.linear",
-    "torch.nn.modules.loss",
-    "torch.nn.modules.module",
-    "torch.nn.modules.normalization",
-    "torch.nn.modules.padding",
-    "torch.nn.modules.pixelshuffle",
-    "torch.nn.modules.pooling",
-    "torch.nn.modules.rnn",
-    "torch.nn.modules.sparse",
-    "torch.nn.modules.transformer",
-    "torch.nn.modules.upsampling",
+    "torch.nn.modules.activation",    "torch.nn.modules.adaptive",
+    "torch.nn.modules.batchnorm",     "torch.nn.modules.channelshuffle",
+    "torch.nn.modules.container",     "torch.nn.modules.conv",
+    "torch.nn.modules.distance",      "torch.nn.modules.dropout",
+    "torch.nn.modules.flatten",       "torch.nn.modules.fold",
+    "torch.nn.modules.instancenorm",  "torch.nn.modules.linear",
+    "torch.nn.modules.loss",          "torch.nn.modules.module",
+    "torch.nn.modules.normalization", "torch.nn.modules.padding",
+    "torch.nn.modules.pixelshuffle",  "torch.nn.modules.pooling",
+    "torch.nn.modules.rnn",           "torch.nn.modules.sparse",
+    "torch.nn.modules.transformer",   "torch.nn.modules.upsampling",
 };
 
 static const char *const dtypes[] = {
@@ -321,7 +309,6 @@ static const char *const dangerous_roots[] = {
     "builtins",
     "__builtin__",
     "__builtins__",
-
     "_frozen_importlib",
     "_frozen_importlib_external",
     "aifc",
@@ -337,6 +324,29 @@ static const char *const dangerous_roots[] = {
     "plumbum",
     "IPython",
     "nose",
+    "bz2",
+    "gzip",
+    "lzma",
+    "cgi",
+    "cgitb",
+    "mailcap",
+    "mailbox",
+    "compileall",
+    "py_compile",
+    "modulefinder",
+    "pkg_resources",
+    "wsgiref",
+    "zipapp",
+    "readline",
+    "rlcompleter",
+    "getpass",
+    "netrc",
+    "glob",
+    "crypt",
+    "ossaudiodev",
+    "_tkinter",
+    "spwd",
+    "syslog",
 };
 
 /* Prefixes of dangerous names: modules of PyTorch and numpy that run code, load files or
@@ -381,12 +391,22 @@ static const char *const dangerous_prefixes[] = {
     "torch._utils_internal",
     "torch.onnx",
     "torch.save",
+    "torch._utils._import_dotted_name",
+    "torch._import_dotted_name",
+    "torch._C._import_py_module",
+    "torch.serialization._",
+    "torch.jit.script",
+    "torch.utils.file_baton",
     "numpy.testing",
     "numpy.f2py",
     "numpy.distutils",
     "numpy.load",
     "numpy.save",
     "numpy.lib.npyio",
+    "numpy.lib._npyio_impl",
+    "numpy.lib.format",
+    "numpy.loads",
+    "numpy.core.records.fromfile",
     "numpy.fromfile",
     "numpy.memmap",
     "numpy.loadtxt",
@@ -402,6 +422,13 @@ static const char *const dangerous_prefixes[] = {
     "types.MethodType",
     "types.DynamicClassAttribute",
     "uuid._",
+    "weakref.finalize",
+    "typing.get_type_hints",
+    "typing.ForwardRef",
+    "string.Formatter",
+    "pathlib.Path.write_text",
+    "pathlib.Path.write_bytes",
+    "pathlib.Path.unlink",
     "pathlib.os",
     "pathlib.io",
     "collections.sys",
@@ -427,6 +454,11 @@ static bool is_under(const char *path, const char *prefix)
            (path[n] == '\0' || path[n] == '.' || prefix[n - 1] == '_');
 }
 
+static bool is_component(const char *text, size_t n, const char *name)
+{
+    return strlen(name) == n && strncmp(text, name, n) == 0;
+}
+
 /* Whether a component of a dotted path after the module is a dangerous module: io.os.system. */
 static bool passes_through(const char *name)
 {
@@ -436,14 +468,22 @@ static bool passes_through(const char *name)
         const size_t n = strcspn(p, ".");
 
         for (size_t i = 0; i < sizeof dangerous_roots / sizeof *dangerous_roots; i++)
-            if (p[n] == '.' && strlen(dangerous_roots[i]) == n &&
-                strncmp(p, dangerous_roots[i], n) == 0)
-                return true;
+            if (p[n] == '.' && (is_component(p, n, dangerous_roots[i]) ||
+                                (*p == '_' && is_component(p + 1, n - 1, dangerous_roots[i]))))
+                return true; /* modules import others under names with an underscore */
         if (strncmp(p, "__", 2) == 0 && (p > name || p[n] == '.'))
             return true; /* __globals__, __class__ … */
         p = p[n] ? p + n + 1 : NULL;
     }
     return false;
+}
+
+/* Classes begin with a capital. Functions of these modules register hooks, and their other
+ * attributes, F among them, are modules. */
+static bool is_class_name(const char *name)
+{
+    name += *name == '_';
+    return *name >= 'A' && *name <= 'Z' && name[1];
 }
 
 static bool is_torch_data(const char *name)
@@ -483,7 +523,8 @@ cq_audit_class cq_audit_classify(const char *module, const char *name)
         return CQ_AUDIT_GLOBAL_DATA;
     if (strcmp(module, "torch.storage") == 0 && is_torch_data(name))
         return CQ_AUDIT_GLOBAL_DATA;
-    if (CQ_IS_AMONG(module, data_modules))
+    if (strcmp(module, "torch.jit._pickle") == 0 ||
+        (CQ_IS_AMONG(module, data_modules) && is_class_name(name)))
         return CQ_AUDIT_GLOBAL_DATA;
     if (is_under(module, "__torch__")) /* classes of TorchScript, which are in the archive */
         return CQ_AUDIT_GLOBAL_DATA;

@@ -30,8 +30,9 @@ typedef struct onnx_scan {
 } onnx_scan;
 
 /* Sizes that a file claims without having the bytes; larger ones are a finding. */
-#define MAX_CLAIMED 2e9
-#define MAX_SPARSE  0x1p26 /* elements */
+#define MAX_CLAIMED  2e9
+#define MAX_SPARSE   0x1p26 /* elements */
+#define MAX_ELEMENTS 0x1p36 /* of a value of a graph */
 
 static const char *text_of(const char *text)
 {
@@ -40,6 +41,14 @@ static const char *text_of(const char *text)
 
 /* ---- external data ---- */
 
+static bool path_of(char path[PATH_MAX], const char *model, const char *location)
+{
+    const char *slash = cq_path_separator(model);
+
+    return snprintf(path, PATH_MAX, "%.*s%s", slash ? (int)(slash - model) + 1 : 0, model,
+                    location) < PATH_MAX;
+}
+
 /* A link in the path: each component is inspected without following it. */
 static bool has_link(const char *model, const char *location)
 {
@@ -47,8 +56,7 @@ static bool has_link(const char *model, const char *location)
     char        path[PATH_MAX];
     size_t      at;
 
-    if (snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash - model) + 1 : 0, model,
-                 location) >= (int)sizeof path)
+    if (!path_of(path, model, location))
         return false;
     at = slash ? (size_t)(slash - model) + 1 : 0;
     for (size_t i = at; path[i]; i++) {
@@ -64,12 +72,50 @@ static bool has_link(const char *model, const char *location)
     return false;
 }
 
+static bool has_other_names(const char *model, const char *location)
+{
+    char path[PATH_MAX];
+
+    return path_of(path, model, location) && cq_path_has_other_names(path);
+}
+
+static const char *fault_of(const char *location)
+{
+    const char *fault = cq_onnx_location_fault(location);
+
+    if (!fault && (strchr(location, '\\') || location[1] == ':'))
+        fault = "has a location for another system that leads out of the model's folder";
+    return fault;
+}
+
+/* Readers differ in which of several locations they take, and whether they ignore one that nothing
+ * marks as external. */
+static void scan_locations(onnx_scan *s, const cq_onnx_tensor *t)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < t->external_data.n; i++) {
+        const cq_onnx_entry *entry = t->external_data.items[i];
+
+        if (strcmp(text_of(entry->key), "location") != 0)
+            continue;
+        n++;
+        if (entry->value && fault_of(entry->value) && !cq_onnx_is_stripped(t))
+            cq_audit_add(s->a, CQ_VERDICT_HOSTILE, "external-path", s->where,
+                         "external data of '%s' %s: %s", text_of(t->name), fault_of(entry->value),
+                         entry->value);
+    }
+    if (n > 1)
+        cq_audit_add(s->a, CQ_VERDICT_HOSTILE, "external-path", s->where,
+                     "external data of '%s' has %u locations", text_of(t->name), n);
+}
+
 static void scan_external(onnx_scan *s, const cq_onnx_tensor *t)
 {
     const char *location = cq_onnx_entry_get(&t->external_data, "location");
-    const char *fault    = cq_onnx_location_fault(location);
     const char *name     = text_of(t->name);
-    cq_storage *bytes    = NULL;
+    const char *fault;
+    cq_storage *bytes = NULL;
     size_t      size;
 
     if (cq_onnx_is_stripped(t)) {
@@ -78,8 +124,7 @@ static void scan_external(onnx_scan *s, const cq_onnx_tensor *t)
                      name);
         return;
     }
-    if (!fault && location && (strchr(location, '\\') || location[1] == ':'))
-        fault = "has a location for another system that leads out of the model's folder";
+    fault = location ? fault_of(location) : cq_onnx_location_fault(location);
     if (fault) {
         cq_audit_add(s->a, location ? CQ_VERDICT_HOSTILE : CQ_VERDICT_UNKNOWN, "external-path",
                      s->where, "external data of '%s' %s: %s", name, fault, text_of(location));
@@ -93,6 +138,10 @@ static void scan_external(onnx_scan *s, const cq_onnx_tensor *t)
     if (has_link(s->where, location))
         cq_audit_add(s->a, CQ_VERDICT_HOSTILE, "external-link", s->where,
                      "external data of '%s' is a symbolic link: %s", name, location);
+    else if (has_other_names(s->where, location))
+        cq_audit_add(s->a, CQ_VERDICT_UNKNOWN, "external-link", s->where,
+                     "external data of '%s' is a file with several names (hard links): %s", name,
+                     location);
     else if (cq_onnx_tensor_raw_size(&size, t) != CQ_OK ||
              cq_onnx_external_storage(&bytes, s->m, t, size) != CQ_OK)
         cq_audit_add(s->a, CQ_VERDICT_UNKNOWN, "external-data", s->where,
@@ -102,11 +151,18 @@ static void scan_external(onnx_scan *s, const cq_onnx_tensor *t)
 
 /* ---- tensors and texts ---- */
 
+static bool has_elements(const cq_onnx_tensor *t)
+{
+    return t->raw_data.data || t->tensor || t->float_data.n || t->int32_data.n || t->int64_data.n ||
+           t->double_data.n || t->uint64_data.n || t->string_data.n || t->segment;
+}
+
 static void scan_tensor(onnx_scan *s, const cq_onnx_tensor *t)
 {
     size_t  want;
     int64_t numel;
 
+    scan_locations(s, t);
     if (cq_onnx_is_external(t)) {
         scan_external(s, t);
     } else if (cq_onnx_tensor_numel(&numel, t) != CQ_OK) {
@@ -117,6 +173,10 @@ static void scan_tensor(onnx_scan *s, const cq_onnx_tensor *t)
         cq_audit_add(s->a, CQ_VERDICT_UNKNOWN, "tensor-size", s->where,
                      "tensor '%s' has %zu bytes, its shape needs %zu", text_of(t->name),
                      t->raw_data.size, want);
+    } else if (numel && !has_elements(t)) {
+        cq_audit_add(s->a, CQ_VERDICT_UNKNOWN, "tensor-size", s->where,
+                     "tensor '%s' has no elements, its shape has %" PRId64, text_of(t->name),
+                     numel);
     }
 }
 
@@ -138,11 +198,34 @@ static bool has_control(const char *text)
     return false;
 }
 
+/* prefix is in lower case. */
+static bool starts_with_any_case(const char *text, const char *prefix)
+{
+    while (*prefix && (*text >= 'A' && *text <= 'Z' ? *text + 32 : *text) == *prefix)
+        text++, prefix++;
+    return !*prefix;
+}
+
+static bool has_markup(const char *text)
+{
+    static const char *const scripts[] = { "<script", "javascript:", "<iframe",
+                                           "onerror=", "onload=" };
+
+    for (const char *p = text_of(text); *p; p++)
+        for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++)
+            if (starts_with_any_case(p, scripts[i]))
+                return true;
+    return false;
+}
+
 static void scan_text(onnx_scan *s, const char *text)
 {
     if (has_control(text))
         cq_audit_add(s->a, CQ_VERDICT_UNKNOWN, "control-characters", s->where,
                      "a name or text has control characters, which a terminal obeys");
+    if (has_markup(text))
+        cq_audit_add(s->a, CQ_VERDICT_UNKNOWN, "markup", s->where,
+                     "a name or text has a script of HTML, which a viewer may run");
 }
 
 static void scan_names(onnx_scan *s, const cq_onnx_names *names)
@@ -212,6 +295,25 @@ static void scan_loop(onnx_scan *s, const cq_onnx_graph *g, const cq_onnx_node *
 
 /* ---- operators ---- */
 
+/* A compiled part of a model for a device: in the file, or in another file. */
+static void scan_compiled(onnx_scan *s, const cq_onnx_node *node)
+{
+    const cq_onnx_attribute *cache = cq_onnx_node_attr(node, "ep_cache_context");
+    const cq_onnx_attribute *embed = cq_onnx_node_attr(node, "embed_mode");
+    char                     path[PATH_MAX];
+    const char              *fault = NULL;
+
+    cq_audit_add(s->a, CQ_VERDICT_UNKNOWN, "native-code", s->where,
+                 "the node %s holds code for a device", text_of(node->name));
+    if (!cache || (embed && embed->i == 1) || !cache->s.data || cache->s.size >= sizeof path)
+        return;
+    snprintf(path, sizeof path, "%.*s", (int)cache->s.size, (const char *)cache->s.data);
+    fault = fault_of(path);
+    if (fault)
+        cq_audit_add(s->a, CQ_VERDICT_HOSTILE, "external-path", s->where,
+                     "the compiled code of %s %s: %s", text_of(node->name), fault, path);
+}
+
 static void scan_node(onnx_scan *s, const cq_onnx_node *node)
 {
     const char             *domain = text_of(node->domain), *op = text_of(node->op_type);
@@ -226,6 +328,8 @@ static void scan_node(onnx_scan *s, const cq_onnx_node *node)
         s->a->status = CQ_E_NO_MEMORY;
     if (f)
         return;
+    if (strcmp(op, "EPContext") == 0)
+        scan_compiled(s, node);
     if (!cq_onnx_domain_is_known(domain) && strcmp(domain, "com.microsoft") != 0)
         cq_audit_add(s->a, CQ_VERDICT_UNKNOWN, "custom-domain", s->where,
                      "operator %s of domain '%s' needs a library", op, domain);
@@ -331,6 +435,99 @@ static cq_status scan_model(onnx_scan *s)
     return cq_onnx_each_message(&cq_onnx_model_message, (void *)s->m, visit, s);
 }
 
+/* ---- sizes of values ---- */
+
+static cq_status visit_value(void *scan, const cq_onnx_message *message, void *at,
+                             const cq_onnx_message *parent)
+{
+    const cq_onnx_value_info *value = at;
+    const onnx_scan          *s     = scan;
+    double                    numel = 1;
+
+    (void)parent;
+    if (message != &cq_onnx_value_info_message || !value->type || !value->type->tensor_type ||
+        !value->type->tensor_type->shape)
+        return CQ_OK;
+    for (uint32_t i = 0; i < value->type->tensor_type->shape->dim.n; i++) {
+        const cq_onnx_dim *dim = value->type->tensor_type->shape->dim.items[i];
+
+        numel *= !dim->dim_param && dim->dim_value > 0 ? (double)dim->dim_value : 1;
+    }
+    if (numel > MAX_ELEMENTS)
+        cq_audit_add(s->a, CQ_VERDICT_UNKNOWN, "large-allocation", s->where,
+                     "value '%s' has %.3g elements", text_of(value->name), numel);
+    return CQ_OK;
+}
+
+/* Sizes that follow from constants: a ConstantOfShape of a few bytes claims all memory. A model
+ * that cannot be inferred has other findings. */
+static cq_status scan_values(onnx_scan *s, cq_onnx_model *m)
+{
+    const cq_status status = cq_onnx_model_infer(m, 0);
+
+    if (status == CQ_E_NO_MEMORY)
+        return status;
+    return cq_onnx_each_message(&cq_onnx_model_message, m, visit_value, s);
+}
+
+/* Readers disagree about what an invalid model means. */
+static cq_status scan_validity(onnx_scan *s)
+{
+    cq_onnx_findings *found;
+    size_t            n = 0;
+
+    CQ_TRY(cq_onnx_model_check(&found, s->m));
+    for (size_t i = 0; i < cq_onnx_findings_count(found); i++) {
+        const cq_onnx_finding *f = cq_onnx_findings_at(found, i);
+
+        if (!f->is_warning && n++ == 0)
+            cq_audit_add(s->a, CQ_VERDICT_UNKNOWN, "invalid-model", s->where, "%s: %s", f->where,
+                         f->what);
+    }
+    cq_onnx_findings_free(found);
+    return CQ_OK;
+}
+
+/* ---- fields of the file ---- */
+
+static bool take_varint(const unsigned char *data, size_t size, size_t *at, uint64_t *out)
+{
+    *out = 0;
+    for (int shift = 0; *at < size && shift < 64; shift += 7) {
+        const unsigned char byte = data[(*at)++];
+
+        *out |= (uint64_t)(byte & 127) << shift;
+        if (byte < 128)
+            return true;
+    }
+    return false;
+}
+
+/* Protobuf merges a second graph with the first one; other readers take one of them. */
+static void scan_fields(onnx_scan *s, const unsigned char *data, size_t size)
+{
+    enum { GRAPH = 7, BYTES = 2, LONG = 1, INT = 5 };
+    size_t   at = 0, n_graphs = 0;
+    uint64_t tag, length;
+
+    while (take_varint(data, size, &at, &tag)) {
+        const int kind = (int)(tag & 7);
+
+        n_graphs += tag == (GRAPH << 3 | BYTES);
+        length = kind == LONG ? 8 : kind == INT ? 4 : 0;
+        if ((kind == 0 || kind == BYTES) && !take_varint(data, size, &at, &length))
+            break;
+        if (kind == 0)
+            length = 0;
+        if (length > size - at)
+            break;
+        at += (size_t)length;
+    }
+    if (n_graphs > 1)
+        cq_audit_add(s->a, CQ_VERDICT_HOSTILE, "two-graphs", s->where,
+                     "the file has %zu graphs, of which readers see different ones", n_graphs);
+}
+
 bool cq_audit_scan_onnx(cq_audit *a, const unsigned char *data, size_t size, const char *where,
                         bool is_file, bool is_expected)
 {
@@ -346,8 +543,13 @@ bool cq_audit_scan_onnx(cq_audit *a, const unsigned char *data, size_t size, con
         cq_onnx_model_free(m);
         return false;
     }
-    s.m    = m;
+    s.m = m;
+    scan_fields(&s, data, size);
     status = scan_model(&s);
+    if (status == CQ_OK)
+        status = scan_validity(&s);
+    if (status == CQ_OK)
+        status = scan_values(&s, m);
     if (s.sparse > MAX_SPARSE)
         cq_audit_add(a, CQ_VERDICT_UNKNOWN, "tensor-size", where,
                      "sparse tensors have %.3g elements for a reader that makes them dense",

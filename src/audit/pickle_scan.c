@@ -16,6 +16,11 @@
 #define MIN_COPIES      1e5
 #define COPIES_PER_BYTE 20.0
 
+#define PATH_BYTES "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_."
+
+/* A call that claims more bytes than this has the size as an argument, not the data. */
+#define MAX_CLAIMED 0x1p28
+
 /* Longer texts would be compared, copied or printed once for each of a few bytes of the file. */
 enum { MAX_NAME = 256, MAX_KEY = 100, MAX_RANK = 64 };
 
@@ -206,6 +211,13 @@ static token take_line(scan *s)
     return (token){ TEXT, (uint32_t)(end - p), { .text = (const char *)p }, 0 };
 }
 
+static token decoded(scan *s, token t, bool has_quotes)
+{
+    if (!cq_audit_decode_text(s->a->arena, &t.u.text, &t.n, has_quotes))
+        no_memory(s);
+    return t;
+}
+
 static void push_text(scan *s, uint64_t n, token_kind kind)
 {
     const char *p = take_bytes(s, n);
@@ -296,12 +308,21 @@ static uint32_t intern(scan *s, token module, token name)
     return (uint32_t)s->globals.n - 1;
 }
 
+static bool is_path(token t)
+{
+    for (uint32_t i = 0; t.kind == TEXT && i < t.n; i++)
+        if (!strchr(PATH_BYTES, t.u.text[i]) || !t.u.text[i])
+            return false;
+    return t.kind == TEXT && t.n;
+}
+
 static token import(scan *s, token module, token name)
 {
     const global *g;
     token         t = { GLOBAL, 0, { 0 }, 0 };
 
     s->out->n_globals++;
+    s->out->n_named += is_path(module) && is_path(name);
     if (module.kind != TEXT || name.kind != TEXT) {
         ADD(s, CQ_VERDICT_HOSTILE, "computed-global", s->where,
             "the name of an import is computed while the pickle is read");
@@ -337,6 +358,9 @@ static token persistent(scan *s, token id)
     cq_audit_storage st = { 0 };
     const token     *item;
 
+    if (id.kind != TUPLE || !id.n)
+        ADD(s, CQ_VERDICT_UNKNOWN, "persistent-id", s->where,
+            "a persistent id that PyTorch does not write");
     if (id.kind != TUPLE || id.n < 5)
         return (token){ OBJECT, 0, { 0 }, 0 };
     item = &s->items.items[id.u.first];
@@ -416,6 +440,40 @@ static bool is_named(const global *g, const char *module, const char *name)
     return strcmp(g->module, module) == 0 && strcmp(g->name, name) == 0;
 }
 
+/* The product of the numbers of a tuple, whose negative numbers count as 0. */
+static double product_of(const scan *s, token tuple)
+{
+    double product = 1;
+
+    for (uint32_t i = 0; i < tuple.n; i++) {
+        const token item = s->items.items[tuple.u.first + i];
+
+        product *= item.kind == INT && item.u.i > 0 ? (double)item.u.i : 0;
+    }
+    return tuple.n ? product : 0;
+}
+
+/* Classes that allocate as many elements as an argument says: bytearray(1 << 40). */
+static void check_claim(scan *s, const global *g, token args)
+{
+    static const char *const names[] = { "bytes",          "bytearray",    "range",
+                                         "array",          "deque",        "ndarray",
+                                         "UntypedStorage", "_reconstruct", "Tensor" };
+
+    if (args.kind != TUPLE || !(CQ_IS_AMONG(g->name, names) || cq_ends_with(g->name, "Tensor")))
+        return;
+    for (uint32_t i = 0; i < args.n; i++) {
+        const token  item = s->items.items[args.u.first + i];
+        const double n    = item.kind == INT     ? (double)item.u.i
+                            : item.kind == TUPLE ? product_of(s, item)
+                                                 : 0;
+
+        if (n > MAX_CLAIMED)
+            ADD(s, CQ_VERDICT_UNKNOWN, "large-allocation", s->where,
+                "%s.%s allocates %.3g elements that the file does not have", g->module, g->name, n);
+    }
+}
+
 /* The result of a call. The import is a finding already. */
 static token called(scan *s, token callee, token args)
 {
@@ -439,6 +497,7 @@ static token called(scan *s, token callee, token args)
                 g->name);
         return (token){ OBJECT, 0, { 0 }, 0 };
     }
+    check_claim(s, g, args);
     if (strncmp(g->name, "_rebuild_tensor", 15) == 0) {
         check_tensor(s, args);
         return (token){ TENSOR, 0, { 0 }, 0 };
@@ -637,7 +696,7 @@ static bool step(scan *s)
     case 0x88:
     case 0x89: push(s, (token){ INT, 0, { .i = op == 0x88 }, 0 }); break;
     case 'S':
-    case 'V': push(s, take_line(s)); break;
+    case 'V': push(s, decoded(s, take_line(s), op == 'S')); break;
     case 'X':
     case 'T': push_text(s, take(s, 4), TEXT); break;
     case 0x8c:
@@ -718,14 +777,16 @@ static bool step(scan *s)
         a = pop(s);
         push(s, with_cost(s, called(s, a, b), cost_of(s, b)));
         break;
-    case 'b': add_items(s, 1); break; /* BUILD */
+    case 'b': /* BUILD */
+        add_items(s, 1);
+        if (!s->damage && top(s)->kind == GLOBAL)
+            ADD(s, CQ_VERDICT_HOSTILE, "build-on-class", s->where,
+                "BUILD changes attributes of a class or a module");
+        break;
     case 0x82: extension(s, 1); break;
     case 0x83: extension(s, 2); break;
     case 0x84: extension(s, 4); break;
-    case 'P':
-        take_line(s);
-        push(s, (token){ OBJECT, 0, { 0 }, 0 });
-        break;
+    case 'P': push(s, persistent(s, take_line(s))); break;
     case 'Q': push(s, persistent(s, pop(s))); break;
     case 0x80: take(s, 1); break;
     case 0x95: take(s, 8); break; /* FRAME */
@@ -769,17 +830,32 @@ void cq_audit_scan_pickle(cq_audit *a, cq_audit_pickle *out, const unsigned char
     run(a, out, data, size, where, false);
 }
 
-bool cq_audit_is_pickle(const cq_audit *a, const unsigned char *data, size_t size)
+/* The counts of a scan without findings. */
+static cq_audit_pickle scan_silently(const cq_audit *a, const unsigned char *data, size_t size)
 {
     cq_audit        scratch = { .arena = cq_arena_new(), .max_values = a->max_values };
-    cq_audit_pickle p;
+    cq_audit_pickle p       = { 0 };
 
     if (!scratch.arena)
-        return false;
+        return p;
     run(&scratch, &p, data, size, "", true);
     cq_vec_clear(&p.storages);
     cq_arena_free(scratch.arena);
+    return p;
+}
+
+bool cq_audit_is_pickle(const cq_audit *a, const unsigned char *data, size_t size)
+{
+    const cq_audit_pickle p = scan_silently(a, data, size);
+
     return (p.is_whole && p.n_opcodes > 2) || p.n_globals > 0;
+}
+
+bool cq_audit_is_hidden_pickle(const cq_audit *a, const unsigned char *data, size_t size)
+{
+    const cq_audit_pickle p = scan_silently(a, data, size);
+
+    return p.is_whole && p.n_globals > 0 && p.n_named == p.n_globals;
 }
 
 void cq_audit_scan_pickles(cq_audit *a, const unsigned char *data, size_t size, const char *where)

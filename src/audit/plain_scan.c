@@ -66,8 +66,10 @@ static int64_t bytes_of(const cq_json *tensor)
     return bits < 0 ? -1 : (bits + 7) / 8;
 }
 
-static void check_ranges(cq_audit *a, byte_range *ranges, size_t n, const char *where)
+static void check_ranges(cq_audit *a, byte_range *ranges, size_t n, int64_t left, const char *where)
 {
+    int64_t end = 0;
+
     if (n)
         qsort(ranges, n, sizeof *ranges, compare_ranges);
     for (size_t i = 1; i < n; i++)
@@ -76,6 +78,24 @@ static void check_ranges(cq_audit *a, byte_range *ranges, size_t n, const char *
                          "tensors overlap at byte %" PRId64 " of the data", ranges[i].begin);
             return;
         }
+    for (size_t i = 0; i <= n; i++) {
+        if ((i < n ? ranges[i].begin : left) > end)
+            cq_audit_add(a, CQ_VERDICT_UNKNOWN, "tensor-gap", where,
+                         "the data from byte %" PRId64 " belong to no tensor", end);
+        end = i < n ? ranges[i].end : end;
+    }
+}
+
+/* A map of texts to texts. */
+static void check_metadata(cq_audit *a, const cq_json *metadata, const char *where)
+{
+    bool is_valid = metadata->kind == CQ_JSON_OBJECT;
+
+    for (size_t i = 0; is_valid && i < cq_json_length(metadata); i++)
+        is_valid = metadata->u.members[i].value.kind == CQ_JSON_TEXT;
+    if (!is_valid)
+        cq_audit_add(a, CQ_VERDICT_UNKNOWN, "damaged-header", where,
+                     "__metadata__ is not a map of texts");
 }
 
 static void scan_header(cq_audit *a, const cq_json *header, uint64_t left, const char *where)
@@ -94,8 +114,10 @@ static void scan_header(cq_audit *a, const cq_json *header, uint64_t left, const
                          "'%s' is in the header twice", m->key);
         if (cq_map_set(&names, m->key, a) != CQ_OK)
             a->status = CQ_E_NO_MEMORY;
-        if (strcmp(m->key, "__metadata__") == 0)
+        if (strcmp(m->key, "__metadata__") == 0) {
+            check_metadata(a, &m->value, where);
             continue;
+        }
         if (begin < 0 || end < begin || (uint64_t)end > left)
             cq_audit_add(a, CQ_VERDICT_UNKNOWN, "tensor-size", where,
                          "tensor '%s' reaches beyond the file", m->key);
@@ -106,7 +128,7 @@ static void scan_header(cq_audit *a, const cq_json *header, uint64_t left, const
         else if (cq_vec_push(&ranges, (byte_range){ begin, end }) != CQ_OK)
             a->status = CQ_E_NO_MEMORY;
     }
-    check_ranges(a, ranges.items, ranges.n, where);
+    check_ranges(a, ranges.items, ranges.n, (int64_t)left, where);
     cq_vec_clear(&ranges);
     cq_map_clear(&names);
 }

@@ -3,6 +3,7 @@
 #include "audit/audit.h"
 
 #include "base/alloc.h"
+#include "base/str.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -75,6 +76,9 @@ static bool find_directory(zip_scan *z)
     z->n      = number(p + 10, 2);
     z->length = number(p + 12, 4);
     z->at     = number(p + 16, 4);
+    if (number(p + 4, 2) != number(p + 6, 2) || number(p + 8, 2) != number(p + 10, 2))
+        cq_audit_add(z->a, CQ_VERDICT_UNKNOWN, "zip-two-ends", z->where,
+                     "the archive claims to be one of several disks");
     if (end + END_SIZE + number(p + 20, 2) != z->size)
         cq_audit_add(z->a, CQ_VERDICT_UNKNOWN, "zip-trailing-bytes", z->where,
                      "bytes follow the end of the archive");
@@ -161,6 +165,24 @@ static void check_name(zip_scan *z, const char *name, size_t len)
                      "the name of an entry has control characters");
 }
 
+/* Field 0x7075 has a name in UTF-8 that some readers use instead. */
+static void check_other_name(zip_scan *z, const char *name, const unsigned char *extra, size_t n)
+{
+    while (n >= 4) {
+        const size_t id = (size_t)number(extra, 2), size = (size_t)number(extra + 2, 2);
+
+        if (size > n - 4)
+            return;
+        if (id == 0x7075 && size >= 5 &&
+            (size - 5 != strlen(name) || memcmp(extra + 9, name, size - 5) != 0))
+            cq_audit_add(z->a, CQ_VERDICT_HOSTILE, "zip-header",
+                         cq_audit_inside(z->a, z->where, name),
+                         "the entry has another name in its extra field");
+        extra += 4 + size;
+        n -= 4 + size;
+    }
+}
+
 /* The local header must agree with the directory. Sizes may follow the data (bit 3). */
 static void check_local(zip_scan *z, cq_audit_entry *e, uint64_t flags)
 {
@@ -197,6 +219,7 @@ static void check_local(zip_scan *z, cq_audit_entry *e, uint64_t flags)
                      "the local header and the directory disagree about encryption");
     packed = number(p + 18, 4);
     size   = number(p + 22, 4);
+    check_other_name(z, e->name, p + LOCAL_SIZE + name, (size_t)number(p + 28, 2));
     read_large(p + LOCAL_SIZE + name, (size_t)number(p + 28, 2),
                (uint64_t *const[]){ &size, &packed, &dummy });
     if (!(number(p + 6, 2) & 8) &&
@@ -207,6 +230,24 @@ static void check_local(zip_scan *z, cq_audit_entry *e, uint64_t flags)
         cq_audit_add(z->a, CQ_VERDICT_HOSTILE, "zip-size", where,
                      "the entry is stored, but has two sizes: %" PRIu64 " and %" PRIu64, e->packed,
                      e->size);
+}
+
+/* PyTorch finds an entry without regard to case, other readers do not. Code may have such names. */
+static void check_case(zip_scan *z, const char *name, cq_map *names)
+{
+    char *lower = cq_arena_printf(z->a->arena, "%s\n", name);
+
+    for (char *p = lower; p && *p; p++)
+        *p = *p >= 'A' && *p <= 'Z' ? (char)(*p + 32) : *p;
+    if (!lower || cq_map_has(names, lower)) {
+        if (lower && !cq_map_has(names, name) && cq_ends_with(lower, ".pkl\n"))
+            cq_audit_add(z->a, CQ_VERDICT_HOSTILE, "zip-duplicate",
+                         cq_audit_inside(z->a, z->where, name),
+                         "two entries have names that differ only in case");
+        return;
+    }
+    if (cq_map_set(names, lower, z) != CQ_OK)
+        z->a->status = CQ_E_NO_MEMORY;
 }
 
 static uint64_t add_entry(zip_scan *z, cq_audit_entries *out, uint64_t at, cq_map *names)
@@ -235,10 +276,12 @@ static uint64_t add_entry(zip_scan *z, cq_audit_entries *out, uint64_t at, cq_ma
     if (!e.name)
         return 0;
     check_name(z, e.name, name);
+    check_other_name(z, e.name, p + CENTRAL_SIZE + name, extra);
+    check_case(z, e.name, names);
     if (cq_map_has(names, e.name))
         cq_audit_add(z->a, CQ_VERDICT_HOSTILE, "zip-duplicate",
                      cq_audit_inside(z->a, z->where, e.name), "the entry is in the archive twice");
-    if (number(p + 8, 2) & 1)
+    if (number(p + 8, 2) & (1 | 1 << 6 | 1 << 13)) /* also strong, and of the directory */
         cq_audit_add(z->a, CQ_VERDICT_UNKNOWN, "zip-encrypted",
                      cq_audit_inside(z->a, z->where, e.name), "the entry is encrypted");
     else if (e.method != 0 && e.method != Z_DEFLATED)
@@ -262,6 +305,20 @@ static int compare_headers(const void *a, const void *b)
     return (x->header > y->header) - (x->header < y->header);
 }
 
+/* Bytes between entries: a reader of the stream finds entries there that the directory lacks. A
+ * data descriptor, and padding, are honest. */
+static void check_hidden(zip_scan *z, uint64_t from, uint64_t to)
+{
+    const uint64_t end = to < z->size ? to : z->size;
+
+    for (uint64_t at = from; at + LOCAL_SIZE <= end; at++)
+        if (record(z, at, LOCAL_SIZE, "PK\3\4")) {
+            cq_audit_add(z->a, CQ_VERDICT_HOSTILE, "zip-hidden", z->where,
+                         "an entry at byte %" PRIu64 " is not in the directory", at);
+            return;
+        }
+}
+
 static void check_overlaps(zip_scan *z, const cq_audit_entries *entries)
 {
     cq_audit_entry *sorted = cq_alloc_array(entries->n, sizeof *sorted);
@@ -272,6 +329,10 @@ static void check_overlaps(zip_scan *z, const cq_audit_entries *entries)
     }
     memcpy(sorted, entries->items, entries->n * sizeof *sorted);
     qsort(sorted, entries->n, sizeof *sorted, compare_headers);
+    check_hidden(z, z->base, sorted[0].header);
+    for (size_t i = 0; i < entries->n; i++)
+        check_hidden(z, sorted[i].end > sorted[i].header ? sorted[i].end : sorted[i].header + 1,
+                     i + 1 < entries->n ? sorted[i + 1].header : z->base + z->at);
     for (size_t i = 0; i + 1 < entries->n; i++)
         if (sorted[i].end > sorted[i + 1].header)
             cq_audit_add(z->a, CQ_VERDICT_HOSTILE, "zip-overlap",

@@ -141,6 +141,13 @@ bool cq_path_is_absolute(const char *path)
     return CQ_IS_SEPARATOR(*path) || CQ_HAS_DRIVE(path);
 }
 
+bool cq_path_has_other_names(const char *path)
+{
+    struct stat st;
+
+    return lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink > 1;
+}
+
 cq_entry_kind cq_path_entry(const char *path, uint64_t *size)
 {
     struct stat st;

@@ -19,6 +19,9 @@ typedef enum cq_entry_kind {
 
 cq_entry_kind cq_path_entry(const char *path, uint64_t *size);
 
+/* Whether a file has hard links. */
+bool cq_path_has_other_names(const char *path);
+
 /* Calls visit for each name in a folder except "." and ".."; stops at the first failure. If the
  * folder cannot be read, the result is CQ_E_IO or CQ_E_NOT_FOUND, and *opened, unless NULL, is
  * false. */

@@ -10,6 +10,7 @@ import struct
 import sys
 import tempfile
 import zipfile
+import zlib
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "peer"))
 import peers  # noqa: E402
@@ -29,6 +30,8 @@ GLOBALS = ["os system", "posix system", "nt system", "subprocess Popen", "subpro
            "numpy.testing._private.utils runstring", "numpy.f2py.crackfortran getlincoef", "io open",
            "_io FileIO", "tempfile mktemp", "logging.config listen", "sys exit", "bdb Bdb", "trace Trace",
            "lib2to3.pgen2.grammar Grammar.loads", "ensurepip bootstrap", "distutils.spawn spawn",
+           "torch._utils _import_dotted_name", "torch._C _import_py_module", "gzip open", "py_compile compile",
+           "wsgiref.simple_server make_server", "random _os.system", "weakref finalize", "pathlib Path.write_text",
            "numpy load", "torch.package PackageImporter", "zipimport zipimporter"]
 THROUGH = [("collections", "sys.modules"), ("torch.serialization", "os.system"), ("pathlib", "os.system"),
            ("numpy", "__builtins__.eval"), ("torch", "nn.__class__")]
@@ -107,10 +110,14 @@ def external(location, size=4, **entries):
     return model(field(5, weight))
 
 
+OUTPUT = field(12, field(1, "y") + field(2, field(1, field(1, 1) + field(2, field(1, field(1, 4))))))
+WEIGHT = field(5, field(1, 4) + field(2, 1) + field(8, "w") + field(9, b"\0" * 16))
+
+
 def model(graph, functions=b"", domain=""):
     node = field(1, "w") + field(2, "y") + field(4, "Identity") + (field(7, domain) if domain else b"")
     return field(1, 8) + field(8, field(1, "") + field(2, 17)) + \
-        field(7, field(1, node) + field(2, "g") + graph + field(12, field(1, "y"))) + functions
+        field(7, field(1, node) + field(2, "g") + graph + OUTPUT) + functions
 
 
 def function(name, calls):
@@ -130,6 +137,95 @@ def overlapping():
     second = data.index(b"PK\1\2", data.index(b"PK\1\2") + 4)
     data[second + 42:second + 46] = struct.pack("<I", 0)
     return bytes(data)
+
+
+def call_of(module, name, size):
+    """A pickle that calls module.name(size)."""
+    return b"\x80\x02c" + f"{module}\n{name}\n".encode() + b"\x8a\x08" + struct.pack("<q", size) + b"\x85R."
+
+
+def program(target="torch.ops.aten.relu.default", size="Max(2, 3*s0)", guards=()):
+    """A program of torch.export; its reader resolves the target, and evaluates size and guards."""
+    nodes = [{"target": target, "inputs": [], "outputs": []}]
+    graph = {"nodes": nodes, "sym_int_values": {"s0": {"as_expr": {"expr_str": size}}}}
+    text = json.dumps({"graph_module": {"graph": graph}, "guards_code": list(guards), "open": 1})
+    return archive(text, "m/models/model.json", [("m/archive_format", "pt2")])
+
+
+def changed(data, sign, at, new):
+    """The archive with bytes of its last record of a kind replaced."""
+    start = data.rindex(sign) + at
+    return data[:start] + new + data[start + len(new):]
+
+
+def other_name():
+    """An entry with another name in the field for names in UTF-8."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as zipped:
+        info = zipfile.ZipInfo("archive/data.pk_")
+        info.extra = struct.pack("<HHBI", 0x7075, 21, 1, zlib.crc32(b"archive/data.pk_")) + b"archive/data.pkl"
+        zipped.writestr(info, b"N.")
+    return out.getvalue()
+
+
+def without_directory_entry():
+    """Two entries, of which the directory lists the first one."""
+    data = archive(b"\x80\x02}.", extra=[("archive/evil.pkl", next(call("os", "system")))])
+    first = data.index(b"PK\1\2")
+    second, end = data.index(b"PK\1\2", first + 4), data.rindex(b"PK\5\6")
+    return data[:second] + data[end:end + 8] + struct.pack("<HHI", 1, 1, second - first) + data[end + 16:]
+
+
+def script(line):
+    return archive(b"\x80\x02}.", extra=[("archive/code/__torch__.py", f"def f(x):\n  return {line}\n")])
+
+
+def hostile_archives():
+    evil = next(call("os", "system"))
+    yield "name in capitals.pt", archive(evil, "archive/DATA.PKL"), "dangerous-global"
+    yield "name with a slash.pt", archive(evil, "archive/data.pkl/"), "dangerous-global"
+    yield "pickle as a storage.pt", archive(b"\x80\x02}.", extra=[("archive/data/0", evil)]), "dangerous-global"
+    yield "pickle of protocol 1.pt", archive(b"\x80\x02}.", extra=[("archive/x", b"}q\x00(" + evil)]), \
+        "dangerous-global"
+    yield "two cases.pt", archive(b"\x80\x02}.", extra=[("archive/Data.pkl", b"\x80\x02].")]), "zip-duplicate"
+    yield "other name.pt", other_name(), "zip-header"
+    yield "hidden entry.pt", without_directory_entry(), "zip-hidden"
+    yield "wrong checksum.pt", changed(archive(evil), b"PK\1\2", 16, b"\1\2\3\4"), "dangerous-global"
+    yield "said to be encrypted.pt", changed(archive(evil), b"PK\1\2", 8, b"\1"), "dangerous-global"
+    yield "appended and padded.npy", plain_npy() + archive(evil) + b"xx", "two-formats"
+    yield "target.pt2", program("torch.serialization.os.system"), "call-target"
+    yield "target of hub.pt2", program("torch.hub.load"), "call-target"
+    yield "target of builtins.pt2", program("builtins.eval"), "call-target"
+    yield "size.pt2", program(size="__import__('os').system('id')"), "expression"
+    yield "size that evaluates.pt2", program(size="s0 + eval('1')"), "expression"
+    yield "guard.pt2", program(guards=["L['x'].size()[0] == 2", "__import__('os').system('id')"]), "expression"
+    yield "blanks.pt", script("torch . from_file ('/etc/passwd', False, 9)"), "code"
+
+
+def hostile_texts():
+    yield "escapes of STRING.pkl", b"S'\\x6fs'\nS'sys\\164em'\n\x93(S'id'\ntR.", "dangerous-global"
+    yield "escapes of UNICODE.pkl", b"V\\u006fs\nVsystem\n\x93(Vid\ntR.", "dangerous-global"
+    yield "BUILD of a class.pkl", b"\x80\x02ccollections\nOrderedDict\nN}X\x01\x00\x00\x00aK\x01s\x86b.", \
+        "build-on-class"
+    yield "BUILD of a module.pkl", b"\x80\x02ctorch.nn.modules.linear\nF\n}X\x04\x00\x00\x00reluK\x01sb.", \
+        "build-on-class"
+    yield "stack is empty behind the call.pkl", b"\x80\x02cos\nsystem\nX\x02\x00\x00\x00id\x85R0000.", \
+        "dangerous-global"
+    yield "NEWOBJ_EX.pkl", b"\x80\x04" + stack_global("os", "system") + b"\x8c\x02id\x85}\x92.", "dangerous-global"
+    yield "OBJ.pkl", b"(cos\nsystem\nS'id'\no.", "dangerous-global"
+
+
+def hostile_models():
+    locations = field(13, field(1, "location") + field(2, "w.bin")) + \
+        field(13, field(1, "location") + field(2, "/etc/passwd"))
+    yield "two locations.onnx", model(field(5, field(1, 4) + field(2, 1) + field(8, "w") + locations +
+                                            field(14, 1))), "external-path"
+    yield "location of inner data.onnx", model(field(5, field(1, 4) + field(2, 1) + field(8, "w") +
+                                                     locations + field(9, b"\0" * 16))), "external-path"
+    yield "compiled.onnx", model(WEIGHT + field(1, field(1, "w") + field(4, "EPContext") + field(7, "com.microsoft") +
+                                                field(5, field(1, "ep_cache_context") + field(4, "../../evil.so") +
+                                                      field(20, 3)))), "external-path"
+    yield "two graphs.onnx", model(WEIGHT) + field(7, field(2, "evil")), "two-graphs"
 
 
 def hostile(folder):
@@ -186,6 +282,9 @@ def hostile(folder):
     yield "link of a folder.onnx", external("folder/w.bin"), "external-link"
     yield "calls itself.onnx", model(b"", function("f", "f"), "f"), "cyclic-function"
     yield "cycle of two.onnx", model(b"", function("g", "h") + function("h", "g"), "f"), "cyclic-function"
+    yield from hostile_archives()
+    yield from hostile_texts()
+    yield from hostile_models()
     yield "overlap.safetensors", safetensors({
         "a": {"dtype": "F32", "shape": [4], "data_offsets": [0, 16]},
         "b": {"dtype": "F32", "shape": [2], "data_offsets": [8, 16]}}), "tensor-overlap"
@@ -196,7 +295,31 @@ def hostile(folder):
         b'"data_offsets":[0,16]}}'), "tensor-duplicate"
 
 
-def unknown():
+def unknown(folder):
+    for module, name in (("builtins", "bytearray"), ("builtins", "range"), ("torch", "FloatTensor"), ("numpy", "ndarray")):
+        yield f"large {name}.pkl", call_of(module, name, 1 << 40), "large-allocation"
+    yield "hook.pkl", b"\x80\x02ctorch.nn.modules.module\nregister_module_forward_hook\nN\x85R.", "unknown-global"
+    yield "persistent id.pkl", b"\x80\x02X\x02\x00\x00\x00idQ.", "persistent-id"
+    good = archive(b"\x80\x02}.")
+    yield "checksum.pt", changed(patched(good, good[14:18], b"\1\2\3\4"), b"PK\1\2", 16, b"\1\2\3\4"), "zip-checksum"
+    yield "strong encryption.pt", changed(good, b"PK\1\2", 8, b"\x40"), "zip-encrypted"
+    yield "several disks.pt", changed(good, b"PK\5\6", 8, b"\5\0"), "zip-two-ends"
+    yield "function of torch.pt2", program("torch.cuda.something"), "call-target"
+    yield "function of a size.pt2", program(size="helper(s0)"), "expression"
+    yield "escaped target.pt2", archive(b'{"target": "torch.\\u0068ub.load"}', "m/models/model.json"), "call-target"
+    yield "gap.safetensors", safetensors({"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]},
+                                          "b": {"dtype": "F32", "shape": [2], "data_offsets": [8, 16]}}), "tensor-gap"
+    yield "tail.safetensors", safetensors({"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}), "tensor-gap"
+    yield "metadata.safetensors", safetensors({"__metadata__": {"a": 1}}, b""), "damaged-header"
+    (folder / "one.bin").write_bytes(b"\0" * 16)
+    os.link(folder / "one.bin", folder / "two.bin")
+    yield "hard link.onnx", external("two.bin"), "external-link"
+    yield "no elements.onnx", model(field(5, field(1, 1 << 40) + field(2, 1) + field(8, "w"))), "tensor-size"
+    yield "script.onnx", model(WEIGHT) + field(14, field(1, "a") + field(2, "<Script>alert(1)</script>")), "markup"
+    size = field(5, field(1, 1) + field(2, 7) + field(8, "s") + field(9, struct.pack("<q", 1 << 40)))
+    yield "large value.onnx", model(WEIGHT + size + field(
+        1, field(1, "s") + field(2, "t") + field(4, "ConstantOfShape"))), "large-allocation"
+    yield "invalid.onnx", model(WEIGHT + WEIGHT), "invalid-model"
     yield "class of somebody.pkl", b"\x80\x02csomebody.models\nNet\n)\x81.", "unknown-global"
     yield "extension.pkl", b"\x80\x02\x82\x07.", "extension-code"
     yield "cut short.pt", archive(b"\x80\x02}q"), "damaged-pickle"
@@ -230,9 +353,17 @@ def safe():
     yield "expanded.pt", with_storage(tensor(size=(1000, 2), stride=(0, 1)))
     yield "array.npy", plain_npy()
     yield "plain.safetensors", safetensors({"a": {"dtype": "F32", "shape": [4], "data_offsets": [0, 16]}})
-    yield "plain.onnx", model(b"")
+    yield "plain.onnx", model(WEIGHT)
+    yield "program.pt2", program("_operator.mul", guards=["L['x'].size()[0] >= 2"])
+    yield "script.pt", script("torch.add (x, 1)")
+    yield "small.pkl", call_of("builtins", "bytearray", 1000)
     yield "shared.pkl", pickle.dumps([[{"lr": 0.1}] * 50] * 20, 2)
-    yield "function.onnx", model(b"", function("Identity", "g") + field(25, field(1, "g") + field(10, "f")), "f")
+    opsets = [field(n, field(1, "f") + field(2, 1)) + field(n, field(1, "") + field(2, 17)) for n in (8, 9)]
+    inner = field(1, "a") + field(2, "b") + field(4, "Relu")
+    outer = field(1, "a") + field(2, "b") + field(4, "g") + field(7, "f")
+    functions = b"".join(field(25, field(1, name) + field(4, "a") + field(5, "b") + field(7, node) + opsets[1] +
+                               field(10, "f")) for name, node in (("Identity", outer), ("g", inner)))
+    yield "function.onnx", model(WEIGHT, functions + field(8, field(1, "f") + field(2, 1)), "f")
 
 
 def plain_npy():
@@ -325,7 +456,7 @@ def main():
         for name, data, code in hostile(folder):
             with report.case(f"hostile: {name}"):
                 check(folder, name, data, "hostile", code)
-        for name, data, code in unknown():
+        for name, data, code in unknown(folder):
             with report.case(f"unknown: {name}"):
                 check(folder, name, data, "unknown", code)
         for name, data in safe():

@@ -136,6 +136,26 @@ def block_diag(tensors):
     )
 
 
+@operator(
+    "aten::pad_sequence(Tensor[] sequences, bool batch_first=False, float padding_value=0.0, "
+    "str padding_side='right') -> Tensor"
+)
+def pad_sequence(sequences, batch_first, padding_value, padding_side):
+    """Sequences of different lengths as one tensor, padded to the longest."""
+    assert len(sequences) > 0, "expected at least one sequence"
+    assert padding_side in ("left", "right"), f"expected left or right, got {padding_side}"
+    for s in sequences:
+        assert s.ndim > 0, "expected sequences with at least one dimension"
+        assert s.shape[1:] == sequences[0].shape[1:], "expected equal sizes behind the length"
+    longest = max([s.shape[0] for s in sequences])
+    padded = []
+    for s in sequences:
+        missing = longest - s.shape[0]
+        ends = [missing, 0] if padding_side == "left" else [0, missing]
+        padded = padded + [torch.constant_pad_nd(s, [0, 0] * (s.ndim - 1) + ends, padding_value)]
+    return torch.stack(padded, 0 if batch_first else 1)
+
+
 @operator("aten::tile(Tensor self, int[] dims) -> Tensor", complex=True)
 def tile(self, dims):
     """The tensor repeated along its last dimensions."""

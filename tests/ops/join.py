@@ -31,6 +31,11 @@ for op in ["atleast_1d", "atleast_2d", "atleast_3d"]:
     case(f"aten::{op}.Sequence", [f32(), f32(2), f32(2, 2)])
 case("aten::block_diag", [f32(2, 3), f32(), i64(2), f32(1, 2)])
 fails("aten::block_diag", [f32(2, 3, 1)])
+case("aten::pad_sequence", [f32(2, 3), f32(4, 3), f32(0, 3)])
+case("aten::pad_sequence", [i64(3), i64(1)], True, 7.0)
+case("aten::pad_sequence", [f32(3, 1, 2)], True)
+fails("aten::pad_sequence", [])
+fails("aten::pad_sequence", [f32(2, 3), f32(2, 4)])
 
 for x, by in [(f32(2, 3), [2, 1]), (f32(2, 3), [2, 1, 3]), (f32(3), [0]), (f32(), [2]), (f32(), []), (i64(3, 2).t(), [1, 2]),
               (f32(0, 2), [2, 2])]:

@@ -61,14 +61,7 @@ def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_le
 def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="right"):
     if torch.is_tensor(sequences):
         sequences = sequences.unbind(0)
-    longest = max([s.size(0) for s in sequences])
-    padded = []
-    for s in sequences:
-        missing = longest - s.size(0)
-        ends = [missing, 0] if padding_side == "left" else [0, missing]
-        padded.append(torch.ops.aten.constant_pad_nd(s, [0, 0] * (s.dim() - 1) + ends,
-                                                     padding_value))
-    return torch.stack(padded, 0 if batch_first else 1)
+    return torch.ops.aten.pad_sequence(sequences, batch_first, padding_value, padding_side)
 
 
 def unpad_sequence(padded_sequences, lengths, batch_first=False):

@@ -111,20 +111,36 @@ static bool are_axes(cq_val v)
     return v.kind == CQ_VAL_INT;
 }
 
-/* Sets an axis that is omitted to its default; "all axes except the batch" cannot be expressed. */
-static cq_status give_axis(const cq_pt2_node *n, cq_pt2_operands *o, const cq_schema_arg *arg)
+/* Replaces "all axes" by those after the batch, counted from the end. */
+static cq_status name_all_axes(cq_pt2_run *r, const cq_pt2_node *n, const cq_pt2_operands *o,
+                               const cq_schema_arg *arg, cq_val *axes)
+{
+    const size_t rank = rank_without_batch(o->args[0], true);
+    const bool   all  = axes->kind == CQ_VAL_NONE || (cq_val_is_list(*axes) && !axes->u.list->n);
+
+    if (!all || !arg->type.list_depth || strcmp(arg->name, "dim") != 0)
+        return refuse(n);
+    CQ_TRY(cq_eval_list(r->ev, NULL, 0, CQ_VAL_LIST, axes));
+    for (size_t i = 1; i <= rank; i++)
+        CQ_TRY(cq_list_push(axes->u.list, cq_val_of_i64(-(int64_t)i)));
+    return CQ_OK;
+}
+
+/* Sets an axis that is omitted to its default. */
+static cq_status give_axis(cq_pt2_run *r, const cq_pt2_node *n, cq_pt2_operands *o,
+                           const cq_schema_arg *arg)
 {
     size_t at = 0;
 
     while (at < o->n && strcmp(o->names[at], arg->name) != 0)
         at++;
-    if (at < o->n)
-        return are_axes(o->args[at]) ? CQ_OK : refuse(n);
-    if (!arg->has_default || arg->default_value.kind != CQ_VAL_INT || o->n == CQ_EVAL_MAX_OPERANDS)
-        return refuse(n);
-    o->names[o->n]  = arg->name;
-    o->args[o->n++] = arg->default_value;
-    return CQ_OK;
+    if (at == o->n) {
+        if (!arg->has_default || o->n == CQ_EVAL_MAX_OPERANDS)
+            return refuse(n);
+        o->names[o->n]  = arg->name;
+        o->args[o->n++] = arg->default_value;
+    }
+    return are_axes(o->args[at]) ? CQ_OK : name_all_axes(r, n, o, arg, &o->args[at]);
 }
 
 /* Axes 0 and -1 are valid for a tensor without dimensions; with a batch they would be the batch. */
@@ -142,7 +158,7 @@ static cq_status by_axes(cq_pt2_run *r, const cq_pt2_node *n, cq_pt2_operands *o
         return refuse(n);
     for (size_t i = 0; i < row->schema->n_args; i++)
         if (is_axis_name(row->schema->args[i].name))
-            CQ_TRY(give_axis(n, o, &row->schema->args[i]));
+            CQ_TRY(give_axis(r, n, o, &row->schema->args[i]));
     for (size_t i = 1; i < n->n_inputs; i++)
         if (is_batched(r, &n->inputs[i]))
             return refuse(n);
@@ -394,11 +410,47 @@ static cq_status by_rule(cq_pt2_run *r, const cq_pt2_node *n, cq_pt2_operands *o
     return refuse(n);
 }
 
+/* A reduction of all elements becomes one of the flattened elements of the batch. */
+static cq_status reduction(cq_pt2_run *r, const cq_pt2_node *n, cq_pt2_operands *o, cq_val *out,
+                           bool *done)
+{
+    static const struct {
+        const char *op, *along_axis;
+    } pairs[]      = { { "aten::sum", "aten::sum.dim_IntList" },
+                       { "aten::mean", "aten::mean.dim" },
+                       { "aten::prod", "aten::prod.dim_int" },
+                       { "aten::max", "aten::amax" },
+                       { "aten::min", "aten::amin" },
+                       { "aten::any", "aten::any.dim" },
+                       { "aten::all", "aten::all.dim" } };
+    cq_ctx     *cx = r->ev->cx;
+    const char *op = NULL;
+
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (strcmp(n->op, pairs[i].op) == 0)
+            op = pairs[i].along_axis;
+    if (!op || !o->n || o->args[0].kind != CQ_VAL_TENSOR || o->n == CQ_EVAL_MAX_OPERANDS)
+        return CQ_OK;
+    CQ_TRY(lift(r, &o->args[0], true, 1));
+    o->args[0] = cq_val_of_tensor(
+        CQ_OP(cx, "aten::flatten.using_ints", TENSOR(o->args[0].u.tensor), INT(1), INT(-1)));
+    CQ_TRY(cx->status);
+    o->names[o->n]  = "dim";
+    o->args[o->n++] = cq_val_of_i64(-1);
+    *done           = true;
+    return cq_pt2_call(r, op, o->names, o->args, o->n, out);
+}
+
 static cq_status line_up_batch(cq_pt2_run *r, const cq_pt2_node *n, cq_pt2_operands *o, cq_val *out,
                                bool *done)
 {
-    const cq_pt2_operands given  = *o;
-    cq_status             status = by_rule(r, n, o, out, done);
+    const cq_pt2_operands given = *o;
+    cq_status             status;
+
+    CQ_TRY(reduction(r, n, o, out, done));
+    if (*done)
+        return CQ_OK;
+    status = by_rule(r, n, o, out, done);
 
     if (status != CQ_E_UNSUPPORTED || r->ev->cx->status != CQ_OK)
         return status;

@@ -752,6 +752,16 @@ def vmap_jacobian():
 
 
 @program
+def vmap_reductions():
+    def fn(m, x, y):
+        all_axes = torch.vmap(lambda a: (a.sum(), a.mean(), a.prod(), a.max(), a.min(), (a > 0).any(), (a > 9).all(), a.amax(), a.var(),
+                                         torch.linalg.vector_norm(a), a.sum(dtype=torch.float64)))(x)
+        return *all_axes, torch.vmap(torch.vmap(lambda a, b: (a * b).sum(), in_dims=(None, 0)), in_dims=(0, None))(x[:, 0], y[:, 0]), \
+            torch.vmap(torch.vmap(lambda a: a.max()))(x[:, :, 0])
+    return Fn(fn), [(rand(b, 3, 4), rand(c, 5, 4)) for b, c in ((2, 3), (5, 4), (1, 1))], auto((0,), (0,))
+
+
+@program
 def vmap_gather():
     def fn(m, x, i):
         return torch.vmap(lambda a, j: a[j])(x, i), torch.vmap(lambda a, j: torch.gather(a, 0, j))(x, i), torch.vmap(

@@ -19,7 +19,7 @@
 
 /* Rows of option tables of verbs that export. The last two are for TorchScript. */
 #define CLI_EXPORT_OPTIONS                                                                         \
-    { "opset", "N", "ONNX opset, 7 to 24, or latest (17; 18 for a .pt2)", 0 },                     \
+    { "opset", "N", "ONNX opset, 7 to 28, or latest (17; 18 for a .pt2)", 0 },                     \
         { "input-names", "A,B", "names of the inputs, then of the weights, in order", 0 },         \
         { "output-names", "Y,Z", "names of the outputs, in order", 0 },                            \
         { "dynamic-axes", "JSON",                                                                  \

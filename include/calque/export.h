@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 #define CQ_OPSET_OLDEST  7
-#define CQ_OPSET_NEWEST  24
+#define CQ_OPSET_NEWEST  28
 #define CQ_OPSET_DEFAULT 17 /* of programs of torch.export: CQ_PT2_OPSET_DEFAULT */
 
 typedef enum cq_training {

@@ -34,6 +34,10 @@ def whole_mask(mask, q, k):
 @symbolic("aten::scaled_dot_product_attention", opset=23)
 def scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale):
     causal = 1 if is_causal else None
+    # PyTorch aligns the mask of unequal lengths at the first key, since opset 25 Attention at the
+    # last.
+    if is_causal and opset() >= 25 and query.size(2) != key.size(2):
+        return unsupported("it is decomposed")
     if not is_direct(query, key, value) or not is_known(dropout_p) or dropout_p != 0:
         return unsupported("it is decomposed")
     if attn_mask is None:

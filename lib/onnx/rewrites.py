@@ -185,6 +185,53 @@ def rms_norm(x, two, axes, eps, w, mean):
     return RMSNormalization(x, w, axis=-1, epsilon=constant(eps))
 
 
+@rewrite("causal_conv", opset=27)
+def causal_convolution(x, w, begin, end, axis):
+    return Slice(Conv(x, w), begin, end, axis, ...)
+
+
+@rewrite("causal_conv", opset=27)
+def causal_convolution_with_bias(x, w, begin, end, axis, b):
+    return Slice(Conv(x, w, b), begin, end, axis, ...)
+
+
+@rewrite("causal_silu", opset=27, stage=1)
+def causal_convolution_and_silu(x, w):
+    return Swish(CausalConvWithState(x, w, ...))
+
+
+def causal_conv(x, w, begin, end, axis, b=None):
+    """A depthwise convolution of a sequence with padding on both sides, of which the results that
+    see no later element are kept, as Mamba and its successors compute it."""
+    layer = inputs_of(matched())[0]
+    if rank(x) != 3 or rank(w) != 3 or not is_float(x) or x.dtype == torch.float64:
+        return None
+    channels, more = w.shape[0], w.shape[2] - 1 if is_known(w.shape[2]) else 0
+    if more < 1 or w.shape[1] != 1 or x.shape[1] != channels or n_uses(layer) != 1:
+        return None
+    if attribute(layer, "group", 1) != channels or attribute(layer, "pads", None) != [more, more]:
+        return None
+    if attribute(layer, "strides", [1]) != [1] or attribute(layer, "dilations", [1]) != [1]:
+        return None
+    steps = inputs_of(matched())[4:]
+    if constant(begin) != 0 or not is_axis(axis, 2, 3) or (steps and constant(steps[0]) != 1):
+        return None
+    if matched().shape != x.shape:
+        return None
+    y, _ = CausalConvWithState(x, w, b, outputs=2)
+    return with_shape(with_dtype(y, x.dtype), x)
+
+
+def causal_silu(x, w):
+    layer = inputs_of(matched())[0]
+    args = inputs_of(layer)
+    b = args[2] if len(args) > 2 else None
+    if n_uses(layer) != 1 or attribute(matched(), "alpha", 1.0) != 1.0:
+        return None
+    y, _ = CausalConvWithState(x, w, b, activation="silu", outputs=2)
+    return with_shape(with_dtype(y, x.dtype), x)
+
+
 @rewrite("rotary", opset=23)
 def rotary_embedding(x, sin, cos):
     high = Slice(x, ...)

@@ -43,9 +43,6 @@ cq_status cq_opset_widen(bool *done, cq_opset_change *c, const cq_onnx_node *n,
 /* The element type of a value that is a tensor; 0: unknown. */
 int cq_opset_type(const cq_opset_change *c, const char *value);
 
-/* rename.c: the oldest IR version that allows an opset. */
-int64_t cq_edit_ir_version_of(int64_t opset);
-
 /* rename.c: a value of a graph and the graphs inside of it. */
 void cq_edit_rename(cq_onnx_graph *g, const char *from, const char *to);
 

@@ -1,5 +1,6 @@
 /* Names of values, and the IR version. */
 #include "edit/opset.h"
+#include "onnx/schema.h"
 
 #include <calque/edit.h>
 
@@ -84,21 +85,11 @@ CQ_API cq_status cq_onnx_model_rename(cq_onnx_model *m, const char *from, const 
     return CQ_OK;
 }
 
-int64_t cq_edit_ir_version_of(int64_t opset)
-{
-    static const int last[] = { 8, 9, 10, 11, 14, 18, 20, 22, 23, 24 };
-    size_t           i      = 0;
-
-    while (i < sizeof last / sizeof *last && opset > last[i])
-        i++;
-    return 3 + (int64_t)i;
-}
-
 CQ_API cq_status cq_onnx_model_convert_ir(cq_onnx_model *m, int64_t version)
 {
     CQ_NEED(m);
     const int64_t opset  = cq_onnx_imported(&m->opset_import, "");
-    const int64_t needed = cq_edit_ir_version_of(opset);
+    const int64_t needed = cq_onnx_ir_of_opset(opset);
 
     CQ_TRY(cq_onnx_need_graph(m));
     if (version < 3 || version > CQ_ONNX_IR_NEWEST)

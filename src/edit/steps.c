@@ -7,6 +7,7 @@
 
 #include "base/str.h"
 #include "onnx/infer/values.h"
+#include "onnx/schema.h"
 
 #include <calque/edit.h>
 
@@ -486,8 +487,8 @@ static cq_status finish(conversion *c)
 
     if (!c->n_failed) {
         set_opset(&m->opset_import, c->base.to);
-        if (m->ir_version < cq_edit_ir_version_of(c->base.to))
-            cq_onnx_model_set_ir_version(m, cq_edit_ir_version_of(c->base.to));
+        if (m->ir_version < cq_onnx_ir_of_opset(c->base.to))
+            cq_onnx_model_set_ir_version(m, cq_onnx_ir_of_opset(c->base.to));
         return m->status;
     }
     if (c->n_failed > MAX_LISTED)
@@ -505,8 +506,8 @@ static cq_status import_opset(cq_onnx_model *m, int64_t opset)
         if (is_own_domain(m->graph->node.items[i]->domain))
             return cq_fail(CQ_E_INVALID, NULL, NULL, "the model imports no operators of ONNX");
     cq_onnx_model_add_opset(m, "", opset);
-    if (m->ir_version < cq_edit_ir_version_of(opset))
-        cq_onnx_model_set_ir_version(m, cq_edit_ir_version_of(opset));
+    if (m->ir_version < cq_onnx_ir_of_opset(opset))
+        cq_onnx_model_set_ir_version(m, cq_onnx_ir_of_opset(opset));
     return m->status;
 }
 

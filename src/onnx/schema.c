@@ -134,6 +134,17 @@ static const struct {
     [CQ_ONNX_WRAP_SEQUENCE_OF_MAPS]  = { "seq.map.", "seq(map(", "))" },
 };
 
+int64_t cq_onnx_ir_of_opset(int64_t opset)
+{
+    /* The last opset of each IR version; the first is 3. */
+    static const int last[] = { 8, 9, 10, 11, 14, 18, 20, 22, 23, 24 };
+    size_t           i      = 0;
+
+    while (i < sizeof last / sizeof *last && opset > last[i])
+        i++;
+    return 3 + (int64_t)i;
+}
+
 static bool is_word(const char *word, const char *text, size_t len)
 {
     return word && strlen(word) == len && !memcmp(word, text, len);

@@ -21,6 +21,9 @@
 /* The newest opset of the default domain that the rows describe. */
 #define CQ_ONNX_OPSET_NEWEST 28
 
+/* The oldest IR version whose readers know an opset of the default domain. */
+int64_t cq_onnx_ir_of_opset(int64_t opset);
+
 /* The internal domain of schemas of experimental operators. In files, these operators are in the
  * default domain. */
 #define CQ_ONNX_EXPERIMENTAL "experimental"

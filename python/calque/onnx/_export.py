@@ -355,7 +355,7 @@ def export(model: Model, args: Any = (), f: File | None = None, export_params: b
         training: a TrainingMode; the modes of all modules are restored afterwards.
 
     What the file looks like:
-        opset_version: 7 to 24; 14, or 18 with dynamo, if it is not given.
+        opset_version: 7 to 28; 14, or 18 with dynamo, if it is not given.
         input_names, output_names: names, in order; further input names go to the weights.
         dynamic_axes: {"x": {0: "batch"}}, or {"x": [0]} with generated names.
         export_params: False leaves the weights out; they become inputs.

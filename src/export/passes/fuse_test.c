@@ -208,6 +208,48 @@ TEST(fuse, consecutive_places_of_a_cache_are_one_write)
     }
 }
 
+TEST(fuse, a_depthwise_convolution_of_the_past_is_causal)
+{
+    const shape x = { 3, { 2, 6, 9 } }, w = { 3, { 6, 1, 4 } };
+    /* the expression, and the nodes that remain of a Conv */
+    static const struct {
+        const char *text;
+        size_t      n_causal, n_swish;
+    } rows[] = {
+        { "conv1d(x, w, padding=3, groups=6)[..., :9]", 1, 0 },
+        { "nn.functional.silu(torch.conv1d(x, w, padding=3, groups=6)[:, :, :x.size(2)])", 1, 0 },
+        { "conv1d(x, w, padding=3, groups=6)[..., 3:]", 0, 0 }, /* sees only the future */
+        { "conv1d(x, w, padding=3, groups=6)[..., :8]", 0, 0 },
+        { "conv1d(x, w, padding=6, dilation=2, groups=6)[..., :9]", 0, 0 },
+        { "conv1d(x, w, padding=2, groups=6)[..., :8]", 0, 0 },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        cq_str text = { 0 };
+
+        cq_str_printf(&text, "def forward(x, w):\n    return torch.%s\n", rows[i].text);
+        CHECK_INT(rows[i].n_causal, fused_at(28, "CausalConvWithState", text.text, &x, &w));
+        CHECK_INT(rows[i].n_swish, fused_at(28, "Swish", text.text, &x, &w));
+        CHECK_INT(0, fused_at(26, "CausalConvWithState", text.text, &x, &w));
+        cq_str_clear(&text);
+    }
+}
+
+TEST(fuse, a_causal_mask_of_unequal_lengths_is_decomposed_from_opset_25)
+{
+    const shape q = { 4, { 2, 3, 4, 8 } }, k = { 4, { 2, 3, 6, 8 } };
+
+    for (int opset = 24; opset <= 25; opset++) {
+        CHECK_INT(opset == 24,
+                  fused_at(opset, "Attention",
+                           "def forward(q, k):\n    return " SELF "(q, k, k, is_causal=True)\n", &q,
+                           &k));
+        CHECK_INT(1, fused_at(opset, "Attention",
+                              "def forward(q, k):\n    return " SELF "(q, k, k, is_causal=True)\n",
+                              &q, &q));
+    }
+}
+
 TEST(fuse, attention_repeats_heads_by_itself)
 {
     const shape q = { 4, { 2, 6, 5, 4 } }, k = { 4, { 2, 3, 5, 4 } };
@@ -343,6 +385,8 @@ RUN_TESTS(TEST_OF(fuse, a_root_mean_square_norm_is_one_node),
           TEST_OF(fuse, attention_that_is_written_out_is_one_node),
           TEST_OF(fuse, what_is_not_quite_attention_stays),
           TEST_OF(fuse, consecutive_places_of_a_cache_are_one_write),
+          TEST_OF(fuse, a_depthwise_convolution_of_the_past_is_causal),
+          TEST_OF(fuse, a_causal_mask_of_unequal_lengths_is_decomposed_from_opset_25),
           TEST_OF(fuse, attention_repeats_heads_by_itself),
           TEST_OF(fuse, attention_takes_the_past_unless_somebody_reads_the_whole_before),
           TEST_OF(fuse, means_of_quantized_tensors_are_those_of_their_integers),

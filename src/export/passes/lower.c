@@ -2,6 +2,7 @@
 #include "export/exporter.h"
 #include "base/str.h"
 #include "base/warn.h"
+#include "onnx/schema.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,17 +17,6 @@ typedef struct lowering {
     cq_onnx_type     *last_type;
     bool              has_foreign_attributes;
 } lowering;
-
-static int64_t ir_version(int opset)
-{
-    /* The last opset of each IR version; the first is 3. */
-    static const int last[] = { 8, 9, 10, 11, 14, 18, 20, 22, 23 };
-    size_t           i      = 0;
-
-    while (i < sizeof last / sizeof *last && opset > last[i])
-        i++;
-    return 3 + (int64_t)i;
-}
 
 /* The element type of a list or an optional. */
 static cq_type element_of(cq_type t)
@@ -610,7 +600,7 @@ cq_status cq_export_lower(cq_exporter *ex, cq_onnx_model **out)
     CQ_TRY(cq_onnx_model_new(&l.model, o->graph_name ? o->graph_name : "main_graph"));
     cq_ir_count_uses(ex->graph);
     spread_varying_ranks(top);
-    cq_onnx_model_set_ir_version(l.model, ir_version(o->opset));
+    cq_onnx_model_set_ir_version(l.model, cq_onnx_ir_of_opset(o->opset));
     cq_onnx_model_set_producer(l.model, o->producer ? o->producer : "calque", cq_version_string());
     for (size_t i = 0; i < top->params.n; i++)
         if (stays_input(ex, i))

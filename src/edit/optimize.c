@@ -2,6 +2,7 @@
 #include "export/optimize.h"
 
 #include "base/sized.h"
+#include "base/str.h"
 #include "onnx/model.h"
 
 #include <calque/edit.h>
@@ -23,14 +24,19 @@ CQ_API const char *cq_optimize_pass(size_t i, const char **about)
 static cq_status find_pass(size_t *out, const char *name)
 {
     const char *about, *pass;
+    cq_str      names = { 0 };
+    cq_status   status;
 
     for (size_t i = 0; (pass = cq_optimizer_pass(i, &about)); i++)
         if (strcmp(pass, name) == 0) {
             *out = i;
             return CQ_OK;
         }
-    return cq_fail(CQ_E_ARGUMENT, NULL, "calque optimize --list-passes lists them",
-                   "unknown pass '%s'", name);
+    for (size_t i = 0; (pass = cq_optimizer_pass(i, &about)); i++)
+        cq_str_printf(&names, "%s%s", i ? ", " : "the passes are: ", pass);
+    status = cq_fail(CQ_E_ARGUMENT, NULL, cq_str_text(&names), "unknown pass '%s'", name);
+    cq_str_clear(&names);
+    return status;
 }
 
 static cq_status enable(cq_optimizer *o, const cq_optimize_options *options)

@@ -282,6 +282,15 @@ CQ_API uint64_t cq_session_peak_memory(const cq_session *s)
 
 /* ---- inputs of a run ---- */
 
+/* "float32", as in the description of a tensor, not ONNX's "float". */
+static const char *element_name(int32_t type)
+{
+    const cq_dtype dtype = cq_dtype_from_onnx(type);
+    const char    *name  = cq_onnx_element_name(type);
+
+    return dtype != CQ_DTYPE_NONE ? cq_dtype_name(dtype) : name ? name : "unknown";
+}
+
 static cq_status check_input(const cq_onnx_value_info *info, cq_val v)
 {
     const cq_onnx_type        *type = info->type;
@@ -292,7 +301,7 @@ static cq_status check_input(const cq_onnx_value_info *info, cq_val v)
     if (!want || v.kind == CQ_VAL_OBJECT) {
         if (want && want->elem_type != CQ_ONNX_STRING)
             return cq_fail(CQ_E_TYPE, info->name, NULL, "input %s gets strings, expected %s",
-                           info->name, cq_onnx_element_name(want->elem_type));
+                           info->name, element_name(want->elem_type));
         return CQ_OK;
     }
     if (v.kind != CQ_VAL_TENSOR)
@@ -301,8 +310,7 @@ static cq_status check_input(const cq_onnx_value_info *info, cq_val v)
     if (want->elem_type && cq_dtype_to_onnx(t->dtype) != want->elem_type)
         return cq_fail(CQ_E_TYPE, info->name, NULL, "input %s is %s, expected elements of type %s",
                        info->name, cq_tensor_describe(t, text, sizeof text),
-                       cq_onnx_element_name(want->elem_type) ? cq_onnx_element_name(want->elem_type)
-                                                             : "unknown");
+                       element_name(want->elem_type));
     if (want->shape && want->shape->dim.n != t->rank)
         return cq_fail(CQ_E_TYPE, info->name, NULL, "input %s is %s, expected %u dimensions",
                        info->name, cq_tensor_describe(t, text, sizeof text), want->shape->dim.n);

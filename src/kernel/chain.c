@@ -50,12 +50,12 @@ typedef struct job {
     bool            is_dense[CQ_CHAIN_OPERANDS];
     cq_load_fn     *load[CQ_CHAIN_OPERANDS];
     cq_ew_fn       *fn[CQ_CHAIN_OPS];
-    int             room[CQ_CHAIN_OPS]; /* the block that a result is in; of the last: out */
-    int             n_rooms;
+    int room[CQ_CHAIN_OPS]; /* index of the block that holds a result; the last result is in out */
+    int n_rooms;
 } job;
 
-/* A result reuses the block of a result that is not read later, if there is one. Operations may
- * write where they read. */
+/* Assigns blocks to results: a result reuses the block of one that is not read later. Operations
+ * may overwrite their operands. */
 static void give_rooms(job *j)
 {
     const cq_chain *c                  = j->c;
@@ -104,7 +104,7 @@ static cq_status prepare(job *j, cq_tensor *out, const cq_chain *c)
     return CQ_OK;
 }
 
-/* size elements n times, the first of them are there */
+/* Repeats the first size elements until there are n copies. */
 static void repeat(float *to, int64_t size, int64_t n)
 {
     for (int64_t have = 1; have < n; have *= 2)
@@ -126,7 +126,7 @@ static void load_run(float *to, const job *j, int k, const char *from, int64_t n
     }
 }
 
-/* n elements of operand k from element i of the result on. */
+/* Reads the n elements of operand k for the result's elements from i on. */
 static void gather(float *to, const job *j, int k, int64_t i, int64_t n)
 {
     const cq_walk *w    = &j->w;
@@ -143,7 +143,8 @@ static void gather(float *to, const job *j, int k, int64_t i, int64_t n)
         int64_t run = n < size - index[last] ? n : size - index[last], times = 1;
 
         load_run(to, j, k, at, run);
-        if (last && run == size && step[last - 1] == 0) { /* the same once more */
+        if (last && run == size &&
+            step[last - 1] == 0) { /* the previous dimension was broadcast too */
             times = w->sizes[last - 1] - index[last - 1];
             times = times < n / size ? times : n / size;
             repeat(to, size, times);
@@ -161,13 +162,13 @@ static void gather(float *to, const job *j, int k, int64_t i, int64_t n)
     }
 }
 
-/* Buffers of a thread: operands that cannot be read in place, and results. */
+/* The buffers of a thread, for results and for operands that cannot be read in place. */
 typedef struct bench {
-    block  *gathered[CQ_CHAIN_OPERANDS], *rooms; /* NULL of an operand that is dense */
-    int64_t row[CQ_CHAIN_OPERANDS]; /* whose only number all of the block is; -1: it is not so */
+    block  *gathered[CQ_CHAIN_OPERANDS], *rooms; /* NULL for a dense operand */
+    int64_t row[CQ_CHAIN_OPERANDS]; /* the row whose single number fills the block; -1: none */
 } bench;
 
-/* A number that stays the same along a row is spread once for all its blocks. */
+/* A number that is constant along a row is broadcast once for all blocks of the row. */
 static void fetch(bench *b, const job *j, int k, int64_t i, int64_t n)
 {
     int64_t size = j->w.sizes[j->w.rank - 1], row = i / size;

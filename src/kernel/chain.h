@@ -29,11 +29,11 @@ typedef struct cq_chain {
     cq_chain_step    steps[CQ_CHAIN_OPS];
 } cq_chain;
 
-/* Whether it can be a step: it makes numbers of float32. */
+/* Whether the operation can be a step: its result is float32. */
 bool cq_chain_has(cq_ew_op op);
 
-/* An operand, float32 or bool (which is read as 0 and 1), and the number to read it by, which is
- * the same for the same tensor; -1: there are too many. */
+/* Adds an operand, float32 or bool (read as 0 and 1), and returns its index; a tensor that was
+ * added before keeps its index. -1: too many operands. */
 int cq_chain_operand(cq_chain *c, const cq_tensor *t);
 
 /* Adds a step and returns the index of its result. NULL params have the defaults of

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* The pattern, with NaN, infinities and -0 among it. */
+/* The pattern, including NaN, infinities and -0. */
 static cq_tensor *wild(size_t rank, const int64_t *sizes, int seed)
 {
     static const float odd[] = { NAN, INFINITY, -INFINITY, -0.0f };

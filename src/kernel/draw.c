@@ -25,7 +25,7 @@ typedef struct draw {
     draw_step    steps[MAX_STEPS];
     size_t       n_steps;
     bool         is_queued, is_dead;
-    cq_mersenne *start;  /* once it is settled */
+    cq_mersenne *start;  /* the state at its start, known once it is settled */
     cq_mersenne *cursor; /* after `at` elements, for sequential readers; NULL: none yet */
     int64_t      at;
     struct draw *next; /* in the queue */
@@ -53,7 +53,7 @@ static int64_t block_of(const draw *d)
     return d->law == LAW_NORMAL && d->n >= CQ_MERSENNE_BLOCK ? CQ_MERSENNE_BLOCK : 1;
 }
 
-/* Up to a block of elements from index i on, which is a multiple of the block. */
+/* Computes up to a block of elements from index i on, a multiple of the block size. */
 static void make_block(const draw *d, cq_mersenne *e, int64_t i, double *to)
 {
     if (d->law == LAW_UNIFORM)
@@ -135,7 +135,7 @@ static void make_elements(const draw *d, cq_mersenne *e, int64_t *at, int64_t fr
             if (*at + j >= from && *at + j < from + n)
                 put(d, to, *at + j - from, made[j]);
         if (*at + k > from + n)
-            break; /* the cursor stays in front of a block that is not whole */
+            break; /* the cursor stays before an incomplete block */
         *at += k;
     }
 }
@@ -161,7 +161,7 @@ static void skip(const draw *d, cq_mersenne *e)
     cq_mersenne_skip(e, (uint64_t)words * (d->dtype == CQ_DTYPE_F64 ? 2 : 1));
 }
 
-/* Takes the first draw out of the queue; it remembers the state that it begins with. */
+/* Removes the first draw from the queue and stores the generator state at its start. */
 static void settle_first(void)
 {
     draw *d = generator.first;

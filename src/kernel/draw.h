@@ -9,7 +9,7 @@
 
 #include "tensor/tensor.h"
 
-/* There is one generator, as in PyTorch. Seeding it does not change what was drawn before. */
+/* There is one generator, as in PyTorch. Seeding does not change earlier draws. */
 void cq_draw_seed(uint64_t seed);
 
 /* Draws the whole storage again, as elements of the dtype, float32 or float64: uniform in [a, b),
@@ -25,7 +25,8 @@ typedef enum cq_draw_step {
     CQ_DRAW_CLAMP /* from x to y */
 } cq_draw_step;
 
-/* Adds a step to a draw that nothing has read; false: the storage is not one, or has many steps. */
+/* Appends a step to an unread draw; false if the storage is not an unread draw or has too many
+ * steps. */
 bool cq_draw_then(cq_storage *s, cq_draw_step step, double x, double y);
 
 /* The next 32 bits immediately, for draws that are not a whole tensor. */

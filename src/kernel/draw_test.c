@@ -165,7 +165,7 @@ TEST(draw, float64_takes_two_words)
     cq_storage_release(y);
 }
 
-/* Many numbers are made with vectors, a few one by one. */
+/* Many numbers are computed with vectors, a few one by one. */
 TEST(draw, many_numbers_are_those_that_are_made_one_by_one)
 {
     enum { N = 3005, BLOCKS = N / CQ_MERSENNE_BLOCK };

@@ -56,7 +56,7 @@ typedef struct job {
     int              n_operands;
     const cq_params *params;
     size_t           wide_size;
-    bool             refuse_zero; /* an integer divisor must not be 0 */
+    bool             refuse_zero; /* fails if an integer divisor is 0 */
     cq_dtype         result, out;
     bool             in_place; /* results are written to out directly */
     operand          in[MAX_OPERANDS];
@@ -99,11 +99,11 @@ static cq_status prepare(job *j, cq_ew_op op, const cq_params *params, cq_dtype 
     if (compute == CQ_DTYPE_NONE)
         for (int k = 0; k < ops[op].operands; k++)
             compute = cq_dtype_promote(compute, in[k]->dtype);
-    /* Negating every bit of a bool would leave it true. */
+    /* Inverting every bit of a bool would leave it true. */
     if (compute == CQ_DTYPE_BOOL && op == CQ_EW_BITWISE_NOT)
         op = CQ_EW_LOGICAL_NOT;
     if (cq_dtype_is_complex(compute) || !table_of(compute)[op].fn)
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "'%s' is not there for %s", ops[op].name,
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "'%s' is not implemented for %s", ops[op].name,
                        cq_dtype_name(compute));
     wide           = cq_wide_of(compute);
     exact          = compute == CQ_DTYPE_U64 ? CQ_DTYPE_U64 : cq_wide_dtype(wide);
@@ -118,7 +118,7 @@ static cq_status prepare(job *j, cq_ew_op op, const cq_params *params, cq_dtype 
         out->dtype == j->result && (uintptr_t)cq_tensor_bytes(out) % cq_dtype_size(out->dtype) == 0;
     for (int k = 0; k < j->n_operands; k++) {
         if (cq_dtype_is_complex(in[k]->dtype))
-            return cq_fail(CQ_E_TYPE, NULL, NULL, "'%s' is not there for complex numbers",
+            return cq_fail(CQ_E_TYPE, NULL, NULL, "'%s' is not implemented for complex tensors",
                            ops[op].name);
         j->in[k].load = cq_load_of(in[k]->dtype, wide);
         j->in[k].dense =
@@ -129,7 +129,7 @@ static cq_status prepare(job *j, cq_ew_op op, const cq_params *params, cq_dtype 
     return CQ_OK;
 }
 
-/* A value that repeats along the row is spread once and kept for the row's other chunks. */
+/* A value that is constant along the row is broadcast once for all chunks of the row. */
 static void spread(operand *o, size_t size, int64_t n)
 {
     char *b = (char *)&o->buffer;
@@ -238,9 +238,9 @@ static cq_status fill(cq_tensor *out, cq_dtype dtype, const void *value)
     return CQ_OK;
 }
 
-/* ---- filled when they are read ---- */
+/* ---- lazy fills ---- */
 
-enum { SMALL_FILL = 1 << 14 }; /* bytes that are filled sooner than put off */
+enum { SMALL_FILL = 1 << 14 }; /* smaller tensors are filled at once (bytes) */
 
 typedef struct element {
     char   bytes[16];
@@ -250,7 +250,7 @@ typedef struct element {
 static void make_elements(void *user, void *to, size_t from, size_t n)
 {
     const element *e     = user;
-    const size_t   phase = from % e->size; /* a range may begin and end inside of an element */
+    const size_t   phase = from % e->size; /* a range may begin and end inside an element */
     char          *at    = to;
 
     for (size_t i = 0; i < n && i < e->size; i++)
@@ -264,7 +264,7 @@ bool cq_kernel_fill_later(cq_tensor *out, cq_dtype dtype, const void *value)
     cq_storage *s = out->storage;
     element    *e;
 
-    /* Writing to a storage that is still to be made would make it first. */
+    /* Writing to a pending lazy storage would compute it first. */
     if ((s->size < SMALL_FILL && !atomic_load(&s->is_pending)) || s->mapped || s->is_caller ||
         out->offset || !cq_tensor_is_contiguous(out) ||
         (size_t)cq_tensor_numel(out) * cq_dtype_size(out->dtype) != s->size)
@@ -278,7 +278,7 @@ bool cq_kernel_fill_later(cq_tensor *out, cq_dtype dtype, const void *value)
     return true;
 }
 
-/* ---- tensors from nothing ---- */
+/* ---- creation ---- */
 
 cq_status cq_kernel_fill_f64(cq_tensor *out, double value)
 {
@@ -296,7 +296,7 @@ static cq_status check_row(const cq_tensor *out)
 
     if (out->rank == 1 && !cq_dtype_is_complex(out->dtype))
         return CQ_OK;
-    return cq_fail(CQ_E_TYPE, NULL, NULL, "a range is real and has one dimension, not %s",
+    return cq_fail(CQ_E_TYPE, NULL, NULL, "expected a real tensor of one dimension, got %s",
                    cq_tensor_describe(out, name, sizeof name));
 }
 
@@ -329,7 +329,7 @@ cq_status cq_kernel_arange_i64(cq_tensor *out, int64_t start, int64_t step)
     return CQ_OK;
 }
 
-/* From both ends to the middle, as PyTorch does it, so that the last number is exact. The
+/* Computes from both ends to the middle, as PyTorch does, so that the last number is exact. The
  * ends of a range of integers are integers. */
 cq_status cq_kernel_linspace(cq_tensor *out, double start, double end)
 {
@@ -357,7 +357,7 @@ static cq_status triangle(cq_tensor *out, const cq_tensor *x, int64_t k, bool lo
     int64_t rows, columns, row_step, step, size = (int64_t)cq_dtype_size(out->dtype);
 
     if (out->rank < 2)
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "a triangle needs 2 dimensions or more, not %u",
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "expected at least 2 dimensions, got %u",
                        (unsigned)out->rank);
     if (out != x)
         CQ_TRY(cq_tensor_copy_into(out, x));
@@ -400,8 +400,7 @@ cq_status cq_kernel_eye(cq_tensor *out)
     cq_int     n;
 
     if (out->rank != 2)
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "an identity matrix has 2 dimensions, not %u",
-                       (unsigned)out->rank);
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "expected 2 dimensions, got %u", (unsigned)out->rank);
     CQ_TRY(cq_kernel_fill_i64(out, 0));
     n = cq_i(out->sizes[0].value < out->sizes[1].value ? out->sizes[0].value : out->sizes[1].value);
     CQ_TRY(cq_tensor_new_view(&diagonal, out, out->dtype, 1, &n,

@@ -6,11 +6,11 @@
  *     cq_apply3(out, CQ_EW_WHERE, NULL, out->dtype, condition, a, b);
  *
  * out has the broadcast shape already and any dtype; it may be an operand, not overlap one
- * otherwise. Operands are converted to the compute dtype, whose arithmetic decides: float
- * for half types, int64 for integers and bool. Results are converted to out's dtype, so
- * integers wrap at its width. CQ_DTYPE_NONE as compute dtype is the operands' promoted one.
- * The meaning of each operation, down to NaN, infinities, signs of zero and rounding, is
- * PyTorch's on a CPU. Complex numbers are not known here. */
+ * otherwise. Operands are converted to the compute dtype, whose arithmetic decides: float for half
+ * types, int64 for integers and bool. Results are converted to out's dtype, so integers wrap at its
+ * width. CQ_DTYPE_NONE as compute dtype is the operands' promoted one. The meaning of each
+ * operation, down to NaN, infinities, signs of zero and rounding, is PyTorch's on a CPU. Complex
+ * numbers are not supported. */
 #ifndef CQ_KERNEL_ELEMENTWISE_H
 #define CQ_KERNEL_ELEMENTWISE_H
 
@@ -106,7 +106,7 @@ typedef struct cq_params {
     X(ATAN2, "atan2", 2)                                                                           \
     X(HYPOT, "hypot", 2)                                                                           \
     X(COPYSIGN, "copysign", 2)                                                                     \
-    X(NEXTAFTER, "nextafter", 2) /* not of float16 and bfloat16, which are computed in float32 */  \
+    X(NEXTAFTER, "nextafter", 2) /* not for float16 and bfloat16, which are computed in float32 */ \
     X(XLOGY, "xlogy", 2)                                                                           \
     X(LOGADDEXP, "logaddexp", 2)                                                                   \
     X(EQ, "eq", 2)                                                                                 \
@@ -134,8 +134,8 @@ typedef struct cq_params {
 typedef enum cq_ew_op { CQ_EW_OPS(CQ_EW_ID) CQ_EW_COUNT } cq_ew_op;
 #undef CQ_EW_ID
 
-/* Integer division and remainders by zero fail with CQ_E_ARGUMENT, and so does an
- * operation that its compute dtype does not have (CQ_E_TYPE). */
+/* Integer division and remainders by zero fail with CQ_E_ARGUMENT, and an operation that the
+ * compute dtype does not support fails with CQ_E_TYPE. */
 cq_status cq_apply1(cq_tensor *out, cq_ew_op op, const cq_params *params, cq_dtype compute,
                     const cq_tensor *x);
 cq_status cq_apply2(cq_tensor *out, cq_ew_op op, const cq_params *params, cq_dtype compute,
@@ -155,12 +155,12 @@ int         cq_ew_operands(cq_ew_op op);
 cq_status cq_kernel_fill_f64(cq_tensor *out, double value);
 cq_status cq_kernel_fill_i64(cq_tensor *out, int64_t value);
 
-/* The same when the elements are first read, and never if they are replaced before: of a large
- * tensor that is all of its storage, whose contents do not matter. dtype is the value's. False: not
- * possible, and nothing is done. */
+/* The same, lazily: a large tensor that covers its whole storage is filled when its elements are
+ * first read, unless they are replaced before. dtype is the value's. Returns false without effect
+ * if that is not possible. */
 bool cq_kernel_fill_later(cq_tensor *out, cq_dtype dtype, const void *value);
 
-/* out = start, start + step, ...; out has rank 1. In integers where out has integers. */
+/* out = start, start + step, ...; out has rank 1. Integers are used if out has an integer dtype. */
 cq_status cq_kernel_arange_f64(cq_tensor *out, double start, double step);
 cq_status cq_kernel_arange_i64(cq_tensor *out, int64_t start, int64_t step);
 /* numel(out) numbers from start to end, both included. */

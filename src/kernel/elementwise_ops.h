@@ -10,7 +10,7 @@
 typedef void cq_ew_fn(void *out, const void *const *in, int64_t n, const cq_params *p);
 
 typedef struct cq_ew_row {
-    cq_ew_fn *fn;    /* NULL: the arithmetic type does not have it */
+    cq_ew_fn *fn;    /* NULL: not available for the arithmetic type */
     bool      truth; /* out is uint8_t */
 } cq_ew_row;
 

@@ -10,14 +10,13 @@ static void byte_strides(int64_t *strides, const cq_tensor *t)
         strides[i] = t->strides[i] * (int64_t)cq_dtype_size(t->dtype);
 }
 
-/* A walk over index's shape; t takes part with its leading corner, without moving along dim. */
+/* Adds t to a walk over index's shape: its leading corner, without moving along dim. */
 static cq_status add_corner(cq_walk *w, const cq_tensor *t, const cq_tensor *index, int64_t dim)
 {
     int64_t strides[CQ_MAX_RANK] = { 0 };
 
     if (t->rank != index->rank)
-        return cq_fail(CQ_E_TYPE, NULL, NULL,
-                       "an index of rank %u does not fit a tensor of rank %u",
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "expected an index of rank %u, got %u",
                        (unsigned)index->rank, (unsigned)t->rank);
     byte_strides(strides, t);
     for (uint32_t i = 0; i < t->rank; i++) {
@@ -33,7 +32,7 @@ static cq_status add_corner(cq_walk *w, const cq_tensor *t, const cq_tensor *ind
     return CQ_OK;
 }
 
-/* PyTorch takes a tensor of rank 0 for one of rank 1 and size 1 here. */
+/* As in PyTorch, a tensor of rank 0 counts as rank 1 with size 1. */
 static cq_status as_rank_1(cq_tensor **out, const cq_tensor *t)
 {
     cq_int one = cq_i(1);
@@ -79,7 +78,7 @@ done:
     return status;
 }
 
-/* One sweep over the index. src of rank 0 is repeated. */
+/* Walks over the index once. src of rank 0 is repeated. */
 static cq_status scatter(cq_tensor *out, uint32_t dim, const cq_tensor *index,
                          const cq_tensor *offsets, const cq_tensor *src, cq_combine how)
 {
@@ -93,8 +92,8 @@ static cq_status scatter(cq_tensor *out, uint32_t dim, const cq_tensor *index,
     return CQ_OK;
 }
 
-/* Elements that are not included begin at the neutral element; where that depends on the dtype,
- * an element of src is used instead. */
+/* Resets written elements to the neutral element if they do not count themselves; if it depends on
+ * the dtype, an element of src is used. */
 static cq_status clear_targets(cq_tensor *out, uint32_t dim, const cq_tensor *index,
                                const cq_tensor *offsets, const cq_tensor *src, cq_combine how)
 {
@@ -111,7 +110,7 @@ done:
     return status;
 }
 
-/* Divides the sums in out by how many elements each has. */
+/* Divides the sums in out by their numbers of elements. */
 static cq_status divide_by_counts(cq_tensor *out, uint32_t dim, const cq_tensor *index,
                                   bool with_self)
 {

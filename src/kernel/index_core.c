@@ -29,7 +29,7 @@ cq_status cq_add_offsets(cq_tensor *offsets, const cq_tensor *index, uint32_t di
     cq_load_fn *load = cq_load_of(index->dtype, CQ_WIDE_I64);
 
     if (!cq_dtype_is_integer(index->dtype))
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "an index is of integers, not %s",
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "expected an integer index, got %s",
                        cq_dtype_name(index->dtype));
     cq_walk_init(&w, offsets->rank, offsets->sizes);
     CQ_TRY(cq_walk_add(&w, offsets));
@@ -71,7 +71,7 @@ cq_status cq_offsets_along(cq_tensor **out, const cq_tensor *index, const cq_ten
 
 enum { OF_OUT, OF_X, OF_OFFSET }; /* operands of the walk */
 
-/* Reads: out = x[offset]. A row that has one offset is moved as a whole. */
+/* Reads: out = x[offset]. A row with a single offset is copied as a whole. */
 void cq_read_at_offsets(cq_walk *w, int64_t size)
 {
     for (bool more = cq_walk_start(w, CQ_ANY_ORDER); more; more = cq_walk_next(w)) {
@@ -158,7 +158,7 @@ cq_status cq_check_write(const cq_tensor *out, const cq_tensor *src, cq_combine 
         return cq_fail(CQ_E_TYPE, NULL, NULL, "cannot write %s into %s", cq_dtype_name(src->dtype),
                        cq_dtype_name(out->dtype));
     if (how != CQ_COMBINE_SET && cq_dtype_is_complex(out->dtype))
-        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "complex numbers cannot be combined in place");
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "not implemented for complex tensors");
     return CQ_OK;
 }
 
@@ -171,6 +171,6 @@ cq_status cq_check_selected(const cq_tensor *t, uint32_t rank, const cq_int *siz
         fits = t->sizes[i].value == sizes[i].value;
     if (fits)
         return CQ_OK;
-    return cq_fail(CQ_E_TYPE, NULL, NULL, "%s does not have the shape of what is selected",
+    return cq_fail(CQ_E_TYPE, NULL, NULL, "%s does not have the shape of the selected elements",
                    cq_tensor_describe(t, name, sizeof name));
 }

@@ -23,7 +23,7 @@ cq_status cq_offsets_along(cq_tensor **out, const cq_tensor *index, const cq_ten
 void cq_read_at_offsets(cq_walk *w, int64_t size);
 void cq_write_at_offsets(cq_walk *w, cq_dtype dtype, cq_combine how);
 
-/* Whether src can be written into out, and whether t has the shape that is selected. */
+/* Checks that src can be written into out, and that t has the shape of the selection. */
 cq_status cq_check_write(const cq_tensor *out, const cq_tensor *src, cq_combine how);
 cq_status cq_check_selected(const cq_tensor *t, uint32_t rank, const cq_int *sizes);
 

@@ -28,14 +28,14 @@ static cq_status list_add_mask(index_list *list, const cq_tensor *x, const cq_te
     if (mask->rank > x->rank - list->n)
         return too_many(x);
     if (mask->rank == 0)
-        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "a single bool is not an index");
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "a 0-d bool tensor cannot be an index");
     for (uint32_t i = 0; i < mask->rank; i++)
         if (mask->sizes[i].value != x->sizes[list->n + i].value)
-            return cq_fail(CQ_E_ARGUMENT, NULL, NULL,
-                           "the mask has size %lld in dimension %u but the tensor %lld in its "
-                           "dimension %u",
-                           (long long)mask->sizes[i].value, (unsigned)i,
-                           (long long)x->sizes[list->n + i].value, (unsigned)(list->n + i));
+            return cq_fail(
+                CQ_E_ARGUMENT, NULL, NULL,
+                "the mask has size %lld in dimension %u, the tensor %lld in its dimension %u",
+                (long long)mask->sizes[i].value, (unsigned)i,
+                (long long)x->sizes[list->n + i].value, (unsigned)(list->n + i));
     CQ_TRY(cq_kernel_nonzero(&indices, mask));
     for (uint32_t i = 0; i < mask->rank && status == CQ_OK; i++) {
         status = cq_tensor_new_view(&list->at[list->n], indices, CQ_DTYPE_I64, 1, indices->sizes,
@@ -91,7 +91,7 @@ static cq_status common_shape(cq_int *sizes, uint32_t *rank, const index_list *l
     return CQ_OK;
 }
 
-/* Index dimensions go where the indexed ones were if those are neighbours, else to front. */
+/* Index dimensions replace the indexed ones if those are adjacent, otherwise they come first. */
 static uint32_t first_place(const index_list *list)
 {
     uint32_t first = 0, last;
@@ -251,8 +251,8 @@ static cq_status nd_walk(cq_walk *w, cq_tensor **offsets, const cq_tensor *value
 
     if (index->rank <= batch_dims || index->sizes[index->rank - 1].value < 0 ||
         index->sizes[index->rank - 1].value + batch_dims > x->rank)
-        return cq_fail(CQ_E_TYPE, NULL, NULL,
-                       "tuples of this size do not index a tensor of rank %u", (unsigned)x->rank);
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "index tuples exceed the rank %u of the tensor",
+                       (unsigned)x->rank);
     n    = (uint32_t)index->sizes[index->rank - 1].value;
     rank = index->rank - 1 + x->rank - batch_dims - n;
     if (rank > CQ_MAX_RANK)

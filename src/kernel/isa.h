@@ -26,8 +26,8 @@ typedef struct cq_isa {
     cq_gelu_fn *const       *gelu; /* by the error function, by tanh */
 } cq_isa;
 
-/* The one in use: the widest that this processor has, unless CALQUE_ISA names another that it
- * has. */
+/* The set in use: the widest that this processor supports, or the supported one that CALQUE_ISA
+ * names. */
 const cq_isa *cq_isa_get(void);
 
 /* For tests. cq_isa_at: all sets that this processor has, the widest first; NULL after the last.

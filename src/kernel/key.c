@@ -7,7 +7,7 @@ enum { CHUNK = 256, SHORT = 16 };
 
 #define SIGN (UINT64_C(1) << 63)
 
-/* The bits of a double grow with its magnitude; negative ones are turned around. */
+/* The bits of a double grow with its magnitude; those of negative numbers are inverted. */
 static uint64_t key_of_f64(double x)
 {
     uint64_t bits;
@@ -31,7 +31,8 @@ cq_status cq_keys_load(cq_key *keys, cq_dtype dtype, const char *from, int64_t s
     uint64_t    sign = dtype == CQ_DTYPE_U64 ? 0 : SIGN;
 
     if (!load)
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "%s have no order", cq_dtype_name(dtype));
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "elements of type %s cannot be ordered",
+                       cq_dtype_name(dtype));
     for (int64_t i = 0; i < n; i += CHUNK) {
         int64_t m = n - i < CHUNK ? n - i : CHUNK;
 
@@ -107,7 +108,7 @@ static void swap_keys(cq_key *a, cq_key *b)
 }
 
 /* Hoare's selection. The pivot is the median of three, so sorted lanes are not a bad case. Indices
- * make all elements distinct, so equal keys are not one either. */
+ * make all elements distinct, so equal keys are not a bad case either. */
 void cq_keys_select(cq_key *keys, int64_t n, int64_t k)
 {
     int64_t low = 0, high = n - 1;

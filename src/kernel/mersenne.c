@@ -219,7 +219,7 @@ INLINE void normals_of_words(const uint32_t *words, float mean, float deviation,
     }
 }
 
-/* Without the instruction each fmaf is a call. */
+/* Without a fused instruction each fmaf is a function call. */
 #if defined(__x86_64__)
 #define WITH_FMA __attribute__((target("avx2,fma")))
 
@@ -295,7 +295,8 @@ void cq_mersenne_normals_f32(cq_mersenne *m, int64_t n, float mean, float deviat
         to[i] = made[i];
     if (n >= 2 * CQ_MERSENNE_BLOCK || n == CQ_MERSENNE_BLOCK)
         return;
-    cq_mersenne_skip(m, (uint64_t)(n - CQ_MERSENNE_BLOCK)); /* numbers that are drawn and lost */
+    cq_mersenne_skip(
+        m, (uint64_t)(n - CQ_MERSENNE_BLOCK)); /* numbers that PyTorch draws and discards */
     cq_mersenne_fill_normals_f32(m, mean, deviation, made, CQ_MERSENNE_BLOCK);
     for (int i = 0; i < CQ_MERSENNE_BLOCK; i++)
         to[n - CQ_MERSENNE_BLOCK + i] = made[i];

@@ -22,9 +22,9 @@ float  cq_mersenne_f32(cq_mersenne *m, float a, float b); /* in [a, b) */
 double cq_mersenne_f64(cq_mersenne *m, double a, double b);
 double cq_mersenne_normal(cq_mersenne *m); /* mean 0, variance 1 */
 
-/* The next block of a tensor of at least a block, of which n elements are left: 16 elements. If n
- * is less than 32, all n: PyTorch draws the last 16 once more if the size is not a multiple of 16.
- */
+/* Computes the next 16 elements of a tensor of at least 16 elements, of which n are left. If n is
+ * less than 32, computes all n: PyTorch draws the last 16 again if the size is not a multiple of
+ * 16. */
 void cq_mersenne_normals_f32(cq_mersenne *m, int64_t n, float mean, float deviation, double *to);
 void cq_mersenne_normals_f64(cq_mersenne *m, int64_t n, double mean, double deviation, double *to);
 

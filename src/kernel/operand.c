@@ -75,7 +75,7 @@ cq_status cq_operands_need_float(const cq_tensor *t, const char *kernel)
 {
     if (cq_dtype_is_float(t->dtype))
         return CQ_OK;
-    return cq_fail(CQ_E_TYPE, kernel, NULL, "%s works on floating point, not on %s", kernel,
+    return cq_fail(CQ_E_TYPE, kernel, NULL, "%s expects floating-point numbers, got %s", kernel,
                    cq_dtype_name(t->dtype));
 }
 

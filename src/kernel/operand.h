@@ -17,7 +17,7 @@ enum { CQ_MAX_OPERANDS = 16 };
 
 typedef struct cq_operands {
     cq_dtype  compute;
-    cq_status status; /* the first failure; later calls fall through and give NULL */
+    cq_status status; /* the first failure; later calls return NULL */
     int       n;
     struct {
         cq_tensor *work;    /* owned */
@@ -34,15 +34,15 @@ void       *cq_operands_out(cq_operands *s, cq_tensor *t); /* contents undefined
 void       *cq_operands_out_as(cq_operands *s, cq_tensor *t, cq_dtype dtype);
 cq_status   cq_operands_close(cq_operands *s);
 
-/* Refuses a dtype that kernel cannot compute: "max_pool does not work on bool". */
+/* Fails for other dtypes: "max_pool expects floating-point numbers, got bool". */
 cq_status cq_operands_need_float(const cq_tensor *t, const char *kernel);
 
-/* Refuses sizes that do not fit together (b may be NULL), so that no kernel reads outside of a
- * tensor even if its caller forgot to check: "conv: the shapes float32[1, 3] and float32[2] do not
- * fit". */
+/* Fails because of incompatible shapes (b may be NULL), so that no kernel reads outside of a tensor
+ * even if its caller did not check: "conv: the shapes float32[1, 3] and float32[2] do not
+ * match". */
 cq_status cq_operands_misfit(const char *kernel, const cq_tensor *a, const cq_tensor *b);
 
-/* True for NULL, else whether t has n elements. */
+/* Whether t has n elements; true for NULL. */
 bool cq_operands_has(const cq_tensor *t, int64_t n);
 
 /* The product of sizes from up to to, not including to. */

@@ -125,7 +125,7 @@ TEST(operand, kernels_survive_any_allocation_that_fails)
         }
         cq_alloc_fail_at(0);
         CHECK_INT(CQ_OK, status);
-        CHECK(n > 3); /* some allocations did fail */
+        CHECK(n > 3); /* several allocations failed */
     }
     release_all(in[0], in[1], in[2], in[3], in[4], in[5], out[0], out[1], NULL);
 }

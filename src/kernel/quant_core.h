@@ -28,7 +28,7 @@ typedef struct cq_quant_finish {
     bool           is_float;
 } cq_quant_finish;
 
-/* The largest number that inputs of a word, and of it and the next, may have for sums to fit. */
+/* The largest inputs for which the sums of a word, and of two adjacent words, fit. */
 typedef struct cq_quant_limits {
     uint8_t of_one, of_two; /* 0: there is no next word */
 } cq_quant_limits;
@@ -39,13 +39,13 @@ typedef struct cq_quant_tile {
     const int32_t         *w;       /* [step][kc][lanes * vectors] */
     const cq_quant_limits *limits;  /* [step][kc], of bytes; NULL: words of the set's own */
     int32_t                most;    /* no input is larger; at least 1 */
-    const int64_t         *offsets; /* of the steps, in elements from where a row begins */
+    const int64_t         *offsets; /* offsets of the steps in elements from the start of a row */
     int64_t                n_steps, kc;
-    int64_t                line; /* elements from row to row if all are equally far apart; 0: not */
-    void                  *out;
-    int64_t                out_row; /* elements, or floats */
-    int64_t                cols;    /* that exist */
-    cq_quant_finish        finish;
+    int64_t         line; /* elements from row to row if rows are equidistant; 0: they are not */
+    void           *out;
+    int64_t         out_row; /* elements, or floats */
+    int64_t         cols;    /* that exist */
+    cq_quant_finish finish;
 } cq_quant_tile;
 
 /* Results of a row of a depthwise convolution: n pixels, step elements apart in x. */
@@ -69,9 +69,9 @@ typedef struct cq_quant_sum {
 typedef struct cq_quant_core {
     int lanes;
     int size;       /* bytes of an element: 1 or 2 */
-    int word_size;  /* … of what words are made of, which may be 2 where size is 1 */
-    int tile_rows;  /* at most, by two vectors */
-    int group_rows; /* … of bytes that have limits; 0: no need for them */
+    int word_size;  /* bytes of an element of a word; may be 2 if size is 1 */
+    int tile_rows;  /* maximum rows of a tile with two vectors */
+    int group_rows; /* maximum rows for bytes with limits; 0: limits are not needed */
     int taps;       /* of a depthwise window in a word of weights: 1 or 2 */
     int offset;     /* `tiles` subtracts it from inputs, to multiply signed bytes */
     /* Any number of rows; row i begins at px[i]. */
@@ -89,6 +89,6 @@ typedef struct cq_quant_core {
     void (*finish)(void *out, const int32_t *sums, int64_t n, const cq_quant_finish *f);
 } cq_quant_core;
 
-const cq_quant_core *cq_quant_core_get(void); /* the one of the instruction set in use */
+const cq_quant_core *cq_quant_core_get(void); /* the core of the instruction set in use */
 
 #endif

@@ -1,5 +1,5 @@
-/* Quantization. PyTorch multiplies by 1 / scale in the type of the scale, float32; so does this,
- * because a half-way case may fall to the other side after a division. */
+/* Quantization. PyTorch multiplies by 1 / scale in the type of the scale, float32; so does this
+ * file, because a division may round half-way cases differently. */
 #include "kernel/quantize.h"
 #include "kernel/operand.h"
 
@@ -8,7 +8,7 @@
 typedef struct channels {
     const float   *scale;
     const int32_t *zero;
-    int64_t        n, inner; /* slices, elements in a row that belong to one */
+    int64_t        n, inner; /* number of slices, and contiguous elements of each */
 } channels;
 
 static cq_status open_channels(channels *ch, cq_operands *s, const cq_tensor *x,

@@ -3,7 +3,7 @@
  * Kept and reduced dimensions are walked separately. If the input is denser along the reduced ones,
  * one output at a time folds runs of input; otherwise a chunk of neighbouring outputs folds its
  * inputs in step, so that memory is read in order either way. Arithmetic is in double or int64.
- * Reductions of two passes (a mean or a maximum first) do both on the chunk. */
+ * Reductions with two passes (a mean or a maximum first) run both on the chunk. */
 #include "kernel/reduce.h"
 
 #include "tensor/convert.h"
@@ -160,11 +160,11 @@ static double finish_root(double acc, double c, double n, double p)
 
 typedef struct row {
     const char *name;
-    f64_fold    first; /* a first pass over the same elements, if any */
+    f64_fold    first; /* optional first pass over the same elements */
     finish_fn  *first_finish;
     f64_fold    fold;
     finish_fn  *finish; /* NULL: the fold is the result */
-    i64_fold    i64;    /* none: computed in double */
+    i64_fold    i64;    /* if empty, integers are computed in double */
     bool narrow; /* the fold overflows in float32, as PyTorch's does, unless out is float64 */
     bool needs_elements;
 } row;
@@ -285,7 +285,7 @@ static const void *fetch(job *j, const char *at, int64_t step, int64_t n)
 GATHER(f64)
 GATHER(i64)
 
-/* m results into out. */
+/* Writes m results to out. */
 static void compute(job *j, char *base, int64_t step, char *out, int64_t out_step, int64_t m)
 {
     const row *r = j->row;
@@ -312,7 +312,7 @@ static cq_status misfit(const cq_tensor *out, const cq_tensor *x)
 {
     char a[CQ_DESCRIBE_SIZE], b[CQ_DESCRIBE_SIZE];
 
-    return cq_fail(CQ_E_TYPE, NULL, NULL, "%s cannot hold the reduction of %s",
+    return cq_fail(CQ_E_TYPE, NULL, NULL, "a reduction of %s cannot be stored as %s",
                    cq_tensor_describe(out, a, sizeof a), cq_tensor_describe(x, b, sizeof b));
 }
 
@@ -356,7 +356,7 @@ static cq_status check_dtypes(const cq_tensor *out, const row *r, const cq_tenso
 {
     if (cq_dtype_is_complex(x->dtype) || cq_dtype_is_complex(out->dtype) ||
         (x->dtype == CQ_DTYPE_U64 && r->needs_elements))
-        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "'%s' is not there for %s", r->name,
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "'%s' is not implemented for %s", r->name,
                        cq_dtype_name(x->dtype));
     return CQ_OK;
 }
@@ -385,7 +385,8 @@ cq_status cq_kernel_reduce(cq_tensor *out, cq_reduce_op op, const cq_params *par
     if (!cq_walk_start(&j.kept, CQ_ANY_ORDER))
         return CQ_OK;
     if (!j.any && j.row->needs_elements)
-        return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "'%s' of no elements is undefined", j.row->name);
+        return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "'%s' of an empty tensor is undefined",
+                       j.row->name);
     do {
         int64_t step = j.kept.step[OF_X];
         bool    apart =

@@ -12,7 +12,7 @@ typedef enum cq_reduce_op {
     CQ_REDUCE_SUM,
     CQ_REDUCE_PROD,
     CQ_REDUCE_MEAN,
-    CQ_REDUCE_AMAX, /* NaN wins */
+    CQ_REDUCE_AMAX, /* NaN is the extreme */
     CQ_REDUCE_AMIN,
     CQ_REDUCE_ANY,
     CQ_REDUCE_ALL,

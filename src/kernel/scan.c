@@ -88,7 +88,7 @@ static void search(best *b, const cq_tensor *x, char *at, int64_t step, int64_t 
 
 static cq_status no_elements(void)
 {
-    return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "the extreme of no elements is undefined");
+    return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "the extreme of an empty tensor is undefined");
 }
 
 static cq_status extreme_of_all(cq_tensor *values, cq_tensor *indices, const cq_extreme *which,
@@ -113,7 +113,7 @@ static cq_status extreme_of_all(cq_tensor *values, cq_tensor *indices, const cq_
     return CQ_OK;
 }
 
-/* A view of a reduced output with the lost dimension back, of size 1. */
+/* A view of a reduced output with the reduced dimension restored, of size 1. */
 static cq_status with_dim(cq_tensor **out, const cq_tensor *t, const cq_tensor *x, uint32_t dim)
 {
     cq_int  sizes[CQ_MAX_RANK];
@@ -189,7 +189,8 @@ static cq_status scan(cq_tensor *out, const cq_tensor *x, uint32_t dim, int flag
     cq_lanes l;
 
     if (cq_dtype_is_complex(x->dtype) || cq_dtype_is_complex(out->dtype))
-        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "running sums of complex numbers");
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
+                       "cumulative sums are not implemented for complex tensors");
     cq_lanes_init(&l, dim);
     CQ_TRY(cq_lanes_add(&l, out));
     CQ_TRY(cq_lanes_add(&l, x));
@@ -226,7 +227,7 @@ cq_status cq_kernel_cumprod(cq_tensor *out, const cq_tensor *x, uint32_t dim, in
     return scan(out, x, dim, flags, true);
 }
 
-/* A NaN stays once it is met, but its index moves on to later NaNs, as in PyTorch. */
+/* After a NaN the result stays NaN, but its index is that of the latest NaN, as in PyTorch. */
 static cq_status running_extreme(cq_tensor *values, cq_tensor *indices, const cq_tensor *x,
                                  uint32_t dim, bool least)
 {

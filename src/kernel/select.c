@@ -5,7 +5,7 @@
 #include "kernel/elementwise.h"
 #include "tensor/convert.h"
 
-/* ---- where it is not zero ---- */
+/* ---- nonzero elements ---- */
 
 enum { TRUTHS = 256 }; /* at a time */
 
@@ -31,7 +31,7 @@ static bool is_true(cq_dtype dtype, const char *at)
     return yes;
 }
 
-/* How many elements are true where t is broadcast to the walk's shape. */
+/* Counts the true elements of t, broadcast to the walk's shape. */
 static cq_status count_true(int64_t *n, uint32_t rank, const cq_int *sizes, const cq_tensor *t)
 {
     uint8_t yes[TRUTHS];
@@ -137,7 +137,7 @@ cq_status cq_kernel_masked_scatter(cq_tensor *out, const cq_tensor *mask, const 
     CQ_TRY(count_true(&n, out->rank, out->sizes, mask));
     if (n > cq_tensor_numel(src))
         return cq_fail(CQ_E_ARGUMENT, NULL, NULL,
-                       "the mask takes %lld elements but the source has %lld", (long long)n,
+                       "the mask selects %lld elements but the source has %lld", (long long)n,
                        (long long)cq_tensor_numel(src));
     cq_walk_init(&w, out->rank, out->sizes);
     CQ_TRY(cq_walk_add(&w, out));
@@ -160,7 +160,7 @@ static cq_status check_counts(const char *what, const cq_tensor *t)
 {
     if (t->rank <= 1 && (cq_dtype_is_integer(t->dtype) || t->dtype == CQ_DTYPE_BOOL))
         return CQ_OK;
-    return cq_fail(CQ_E_TYPE, NULL, NULL, "%s are integers in one dimension", what);
+    return cq_fail(CQ_E_TYPE, NULL, NULL, "expected %s of integers with one dimension", what);
 }
 
 cq_status cq_kernel_repeat_index(cq_tensor **out, const cq_tensor *repeats)
@@ -173,7 +173,7 @@ cq_status cq_kernel_repeat_index(cq_tensor **out, const cq_tensor *repeats)
         int64_t times = cq_tensor_get_i64(repeats, i);
 
         if (times < 0 || __builtin_add_overflow(total, times, &total))
-            return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "an element cannot be repeated %lld times",
+            return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "expected repeats of at least 0, got %lld",
                            (long long)times);
     }
     CQ_TRY(cq_tensor_new_uninit(out, CQ_DTYPE_I64, 1, &total));
@@ -195,14 +195,15 @@ cq_status cq_kernel_bincount(cq_tensor **out, const cq_tensor *x, const cq_tenso
     *out = NULL;
     CQ_TRY(check_counts("numbers to be counted", x));
     if (weights && cq_tensor_numel(weights) != n)
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "there are %lld weights for %lld numbers",
+        return cq_fail(CQ_E_TYPE, NULL, NULL,
+                       "expected as many weights as numbers, got %lld for %lld",
                        (long long)cq_tensor_numel(weights), (long long)n);
     for (int64_t i = 0; i < n; i++) {
         int64_t value = cq_tensor_get_i64(x, i);
 
         if (value < 0 || value == INT64_MAX)
-            return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "%lld cannot be counted in a bin",
-                           (long long)value);
+            return cq_fail(CQ_E_ARGUMENT, NULL, NULL,
+                           "bincount expects numbers of at least 0, got %lld", (long long)value);
         bins = value >= bins ? value + 1 : bins;
     }
     CQ_TRY(cq_tensor_new(out, dtype, 1, &bins, NULL));

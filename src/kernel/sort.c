@@ -41,7 +41,7 @@ static cq_status run(cq_tensor *values, cq_tensor *indices, const cq_tensor *x, 
     cq_lanes  l;
 
     if (values && values->dtype != x->dtype)
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "%s cannot hold elements of %s",
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "cannot store in %s elements of %s",
                        cq_dtype_name(values->dtype), cq_dtype_name(x->dtype));
     cq_lanes_init(&l, dim);
     CQ_TRY(cq_lanes_add(&l, x));
@@ -50,7 +50,7 @@ static cq_status run(cq_tensor *values, cq_tensor *indices, const cq_tensor *x, 
     if (indices)
         CQ_TRY(cq_lanes_add(&l, indices));
     if (l.w.n_operands > 1 && l.n[1] > l.n[0])
-        return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "%lld elements are wanted of %lld",
+        return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "expected k from 0 to the size, got %lld of %lld",
                        (long long)l.n[1], (long long)l.n[0]);
     if (values && indices && l.n[1] != l.n[2])
         return cq_fail(CQ_E_TYPE, NULL, NULL, "values and indices differ in size");
@@ -117,7 +117,7 @@ static cq_status arrange_kth(const job *j, cq_key *keys, cq_key *scratch, int64_
 {
     (void)m;
     if (j->k < 1 || j->k > n)
-        return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "there is no element %lld of %lld",
+        return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "k is %lld for a dimension of size %lld",
                        (long long)j->k, (long long)n);
     cq_keys_sort(keys, scratch, n);
     keys[0] = keys[j->k - 1];
@@ -136,7 +136,7 @@ static cq_status arrange_median(const job *j, cq_key *keys, cq_key *scratch, int
 
     (void)m;
     if (n == 0)
-        return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "the median of no elements is undefined");
+        return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "the median of an empty tensor is undefined");
     cq_keys_sort(keys, scratch, n);
     while (numbers > 0 && keys[numbers - 1].key == CQ_KEY_NAN)
         numbers--;
@@ -155,8 +155,8 @@ cq_status cq_kernel_median(cq_tensor *values, cq_tensor *indices, const cq_tenso
 
 /* ---- searching ---- */
 
-/* How many of n keys are less than key, or not greater if right. A comparison with a NaN on either
- * side counts as true, as in PyTorch. */
+/* The number of n keys that are less than key, or (right) not greater. Comparisons with NaN count
+ * as true, as in PyTorch. */
 static int64_t lower_bound(const cq_key *keys, int64_t n, uint64_t key, bool right, bool real)
 {
     int64_t low = 0, high = n;
@@ -186,7 +186,7 @@ static void search_lane(const cq_lanes *l, const cq_tensor *out, const cq_tensor
     }
 }
 
-/* Keys of integers and of reals do not compare, so both sides get one kind. */
+/* Keys of integers and floats are not comparable, so both sides are converted to one kind. */
 static cq_status search(cq_tensor *out, const cq_tensor *sorted, const cq_tensor *x, bool right)
 {
     bool      shared = sorted->rank == 1 && x->rank != 1;
@@ -227,7 +227,7 @@ cq_status cq_kernel_searchsorted(cq_tensor *out, const cq_tensor *sorted, const 
     cq_status  status;
 
     if (sorted->rank == 0 || cq_dtype_is_complex(common))
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "numbers are searched in a row of real numbers");
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "expected a sorted sequence of real numbers");
     CQ_TRY_OR_DONE(cq_tensor_clone(&s, sorted, common));
     CQ_TRY_OR_DONE(cq_tensor_clone(&y, x, common));
     CQ_TRY_OR_DONE(search(out, s, y, right));

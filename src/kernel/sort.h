@@ -20,8 +20,8 @@ cq_status cq_kernel_topk(cq_tensor *values, cq_tensor *indices, const cq_tensor 
 cq_status cq_kernel_kthvalue(cq_tensor *values, cq_tensor *indices, const cq_tensor *x,
                              uint32_t dim, int64_t k);
 
-/* The lower median along dim; NaN if there is one, unless they are to be skipped (then NaN
- * only when there is nothing else). */
+/* The lower median along dim; NaN if an element is NaN, unless NaNs are skipped (then NaN only if
+ * all elements are NaN). */
 cq_status cq_kernel_median(cq_tensor *values, cq_tensor *indices, const cq_tensor *x, uint32_t dim,
                            bool skip_nan);
 
@@ -33,7 +33,7 @@ cq_status cq_kernel_searchsorted(cq_tensor *out, const cq_tensor *sorted, const 
 /* The distinct elements of x, sorted. With dim < 0 x counts as one row; otherwise slices along dim
  * are compared as a whole. indices has the index in values of each slice, in x's shape if dim < 0;
  * counts the number of occurrences; firsts the first index. All are new tensors; the last three may
- * be NULL. consecutive joins only equal neighbours and does not sort. */
+ * be NULL. consecutive only merges adjacent equal slices and does not sort. */
 cq_status cq_kernel_unique(cq_tensor **values, cq_tensor **indices, cq_tensor **counts,
                            cq_tensor **firsts, const cq_tensor *x, int64_t dim, bool consecutive);
 

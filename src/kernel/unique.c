@@ -1,5 +1,5 @@
-/* The different elements of a tensor, or the different slices along a dimension. A slice is
- * a row of keys, and an element a row of one: rows are sorted by comparing them. */
+/* The unique elements of a tensor, or the unique slices along a dimension. A slice is a row of keys
+ * and an element a row with one key; rows are sorted lexicographically. */
 #include "kernel/sort.h"
 
 #include "kernel/index.h"
@@ -29,7 +29,7 @@ static int compare(const rows *r, int64_t a, int64_t b)
     return 0;
 }
 
-/* A NaN is not even equal to itself, so every one counts as different. */
+/* NaN is not equal to itself, so every NaN is unique. */
 static bool equal(const rows *r, int64_t a, int64_t b)
 {
     const cq_key *x = r->keys + a * r->m, *y = r->keys + b * r->m;
@@ -112,7 +112,7 @@ static cq_status rows_init(rows *r, const cq_tensor *x, int64_t dim, bool sorted
     return CQ_OK;
 }
 
-/* values = the slices of x that firsts names. */
+/* values = the slices of x at the indices firsts. */
 static cq_status select_values(cq_tensor **values, const cq_tensor *x, int64_t dim,
                                const cq_tensor *firsts)
 {

@@ -252,7 +252,7 @@ static cq_status eye_run(cq_opcall *c)
 static cq_status triangle_shape(cq_opcall *c)
 {
     if (c->args[0].u.tensor->rank < 2)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "a triangle needs 2 dimensions or more, not %u",
+        return cq_call_fail(c, CQ_E_ARGUMENT, "expected at least 2 dimensions, got %u",
                             (unsigned)c->args[0].u.tensor->rank);
     return cq_shape_of_self(c);
 }

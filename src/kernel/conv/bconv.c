@@ -16,10 +16,11 @@
 #include <string.h>
 
 enum {
-    K_BLOCK    = 256, /* numbers of k at a time: a panel of weights stays in the L1 cache */
+    K_BLOCK =
+        256, /* values of k processed at a time, so that a panel of weights stays in the L1 cache */
     PIXELS     = CQ_PIXEL_BLOCK,
-    MIN_BLOCKS = 8, /* below this the output channels are cut too */
-    MAX_JOINED = 4, /* groups of few channels: as many times the multiplications */
+    MIN_BLOCKS = 8, /* with fewer blocks, output channels are split too */
+    MAX_JOINED = 4, /* limit for joining groups of few channels: the factor of multiplications */
     MAX_STEPS  = 1 << 20
 };
 
@@ -113,7 +114,7 @@ static void interleave(float *restrict to, const float *restrict x, int64_t plan
             to[i * channels + k] = x[k * plane + i];
 }
 
-/* One row of the copy. */
+/* Fills one row of the copy. */
 void cq_padded_row(const cq_padded *p, float *to, int64_t plane, int64_t y)
 {
     const cq_bconv_call *call = p->call;
@@ -138,7 +139,7 @@ void cq_padded_row(const cq_padded *p, float *to, int64_t plane, int64_t y)
                pixel, end - begin);
 }
 
-enum { COPY_FLOATS = 1 << 14 }; /* of a block of work */
+enum { COPY_FLOATS = 1 << 14 }; /* size of a block of work */
 
 struct copying {
     const cq_padded *p;
@@ -173,7 +174,7 @@ cq_status cq_padded_fill(const cq_padded *p)
 
 /* ---- products ---- */
 
-/* Steps that are summed before a tile is stored. */
+/* The number of steps that are summed before a tile is stored. */
 static int64_t steps_at_once(const cq_bconv *c)
 {
     int64_t n = (c->n_steps * c->kc + K_BLOCK / 2) / K_BLOCK;
@@ -219,7 +220,7 @@ struct packing {
     cq_bconv_taps   taps;
 };
 
-/* One number of k for a pair of blocks: tap `tap` of channel i of the joined group. */
+/* Packs one value of k for a pair of blocks: tap `tap` of channel i of the joined group. */
 static void pack_row(const struct packing *p, float *to, int64_t group, int64_t pair, int64_t i,
                      int64_t tap)
 {
@@ -237,9 +238,10 @@ static void pack_row(const struct packing *p, float *to, int64_t group, int64_t 
         to[o - from] = w[o * step[0]];
 }
 
-enum { MAX_TAPS = 25 }; /* of windows whose weights are packed in squares */
+enum { MAX_TAPS = 25 }; /* limit of taps for packing weights in squares */
 
-/* Whether the taps of an output lie as in a model, [input channel][row][column], and few. */
+/* Whether the taps of an output have the layout of a model, [input channel][row][column], and are
+ * few. */
 static bool is_dense(const struct packing *p)
 {
     const cq_bconv *c    = p->c;
@@ -249,8 +251,8 @@ static bool is_dense(const struct packing *p)
            step[2] == c->kernel[1] && step[1] == taps;
 }
 
-/* A block of input channels for a pair of blocks, in squares of one vector of outputs each. Element
- * by element, the reads would be so far apart that the cache holds few of them. */
+/* Packs a block of input channels for a pair of blocks, in squares of one vector of outputs.
+ * Element by element, the reads would be too far apart for the cache. */
 static void pack_square(const struct packing *p, int64_t group, int64_t pair, int64_t block)
 {
     const cq_bconv *c    = p->c;
@@ -325,11 +327,13 @@ struct product {
     const float         *x;
     int64_t             *offsets;
     int64_t              pixels, n_pixel_blocks, pixel_block; /* of one image */
-    int64_t              line, apart; /* pixels whose windows are equally far apart, in floats */
-    int64_t              n_chunks, chunk; /* of pairs of output blocks */
+    int64_t line, apart;     /* pixels with equidistant windows, and their distance in floats */
+    int64_t n_chunks, chunk; /* of pairs of output blocks */
 };
 
-enum { LONG_LINE = 4 }; /* tiles; below this pixels of several rows are better put together */
+enum {
+    LONG_LINE = 4
+}; /* minimum length in tiles; for shorter rows it is better to combine pixels of several rows */
 
 /* Windows of width 1 are adjacent from row to row; others only within a row. */
 static void find_lines(struct product *p)
@@ -363,7 +367,7 @@ static void product_init(struct product *p, const cq_bconv *c, const cq_bconv_ca
     find_lines(p);
 }
 
-/* Behind the padded image there are the offsets of steps. */
+/* Scratch holds the padded image, followed by the offsets of steps. */
 static cq_status product_scratch(int64_t *out, const cq_bconv *c, const cq_bconv_call *call)
 {
     cq_padded p;
@@ -389,7 +393,7 @@ static void fill_offsets(const struct product *p)
                     (y * c->dilation[0] * p->image.size[1] + x * c->dilation[1]) * p->image.pixel;
 }
 
-/* Where the windows of n pixels from the first on begin, in the image at `at`. */
+/* Sets pointers to the windows of n pixels from first on, in the image at `at`. */
 static void point_at(const struct product *p, const float **px, int64_t at, int64_t first,
                      int64_t n)
 {
@@ -410,7 +414,7 @@ static int64_t rest_of(const cq_bconv *c)
     return c->plain_input ? 0 : c->in_channels / c->groups % c->core->lanes;
 }
 
-/* n pixels from p0 on, line by line; px has where their windows begin. */
+/* Computes n pixels from p0 on, row by row; px points to their windows. */
 static void product_tiles(const struct product *p, cq_core_tile *t, int64_t p0, int64_t n,
                           int vectors, const float *const *px)
 {
@@ -497,7 +501,7 @@ static cq_status product_run(const cq_bconv *c, const cq_bconv_call *call)
 
 static const cq_bconv_algorithm by_products = { product_prepare, product_scratch, product_run };
 
-/* ---- all ways ---- */
+/* ---- choice of the algorithm ---- */
 
 static bool is_depthwise(const cq_bconv_spec *s)
 {
@@ -510,8 +514,8 @@ static bool is_pointwise(const cq_bconv_spec *s)
            s->stride[0] == 1 && s->stride[1] == 1;
 }
 
-/* A group has whole blocks; where it has less, as few of them as make whole ones are joined, with
- * zeros where they do not meet. 0: too many would be. */
+/* The number of groups that are joined so that a joined group consists of whole blocks; weights
+ * between different groups are zero. 0: too many groups would be joined. */
 static int64_t groups_joined(const cq_bconv_spec *s)
 {
     int64_t in = cq_size_of(s->w, 1), out = cq_size_of(s->w, 0) / s->groups;

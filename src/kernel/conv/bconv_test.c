@@ -14,7 +14,7 @@ typedef struct conv_case {
     bool    plain;
 } conv_case;
 
-enum { SUM, LIMITED, ADDED_LIMITED }; /* how a convolution ends */
+enum { SUM, LIMITED, ADDED_LIMITED }; /* the operations after a convolution */
 
 #define PLAIN 1
 static const conv_case cases[] = {
@@ -33,7 +33,7 @@ static const conv_case cases[] = {
     { 2, 32, 48, 2, { 6, 7 }, { 3, 3 }, { 1, 2 }, { 1, 1 }, { 1, 1 }, { 1, 1 }, 0 },
     { 1, 16, 16, 1, { 17, 17 }, { 1, 7 }, { 1, 1 }, { 1, 1 }, { 0, 3 }, { 0, 3 }, 0 },
     { 1, 16, 16, 1, { 17, 5 }, { 7, 1 }, { 1, 1 }, { 1, 1 }, { 3, 0 }, { 3, 0 }, 0 },
-    /* in lines, of vectors and halves of one */
+    /* equidistant pixels, whole vectors and a half */
     { 2, 24, 72, 1, { 9, 13 }, { 1, 1 }, { 1, 1 }, { 1, 1 }, { 0, 0 }, { 0, 0 }, 0 },
     { 1, 40, 120, 1, { 5, 6 }, { 1, 1 }, { 1, 1 }, { 1, 1 }, { 0, 0 }, { 0, 0 }, 0 },
     { 1, 37, 6, 1, { 1, 29 }, { 1, 1 }, { 1, 1 }, { 1, 1 }, { 0, 0 }, { 0, 0 }, 0 },
@@ -44,7 +44,7 @@ static const conv_case cases[] = {
     { 1, 20, 40, 1, { 5, 130 }, { 3, 3 }, { 2, 2 }, { 1, 1 }, { 1, 1 }, { 1, 1 }, 0 },
     { 2, 3, 40, 1, { 7, 131 }, { 3, 3 }, { 2, 2 }, { 1, 1 }, { 1, 1 }, { 1, 1 }, PLAIN },
     { 1, 3, 8, 1, { 3, 160 }, { 3, 4 }, { 1, 1 }, { 1, 2 }, { 1, 1 }, { 1, 1 }, PLAIN },
-    /* Winograd's */
+    /* Winograd convolution */
     { 1, 16, 24, 1, { 8, 8 }, { 3, 3 }, { 1, 1 }, { 1, 1 }, { 1, 1 }, { 1, 1 }, 0 },
     { 2, 19, 21, 1, { 13, 10 }, { 3, 3 }, { 1, 1 }, { 1, 1 }, { 1, 1 }, { 1, 1 }, 0 },
     { 1, 8, 8, 1, { 3, 3 }, { 3, 3 }, { 1, 1 }, { 1, 1 }, { 0, 0 }, { 0, 0 }, 0 },
@@ -59,7 +59,7 @@ static const conv_case cases[] = {
     { 1, 33, 40, 1, { 23, 18 }, { 5, 5 }, { 2, 2 }, { 1, 1 }, { 2, 1 }, { 2, 2 }, 0 },
     { 1, 16, 16, 1, { 9, 30 }, { 6, 6 }, { 2, 2 }, { 1, 1 }, { 0, 5 }, { 3, 1 }, 0 },
     { 1, 16, 20, 1, { 26, 25 }, { 7, 7 }, { 2, 2 }, { 1, 1 }, { 3, 3 }, { 3, 3 }, 0 },
-    /* channel by channel */
+    /* depthwise */
     { 1, 8, 8, 8, { 9, 21 }, { 3, 3 }, { 1, 1 }, { 1, 1 }, { 1, 1 }, { 1, 1 }, 0 },
     { 2, 13, 13, 13, { 10, 11 }, { 3, 3 }, { 2, 2 }, { 1, 1 }, { 1, 1 }, { 0, 1 }, 0 },
     { 1, 24, 24, 24, { 14, 14 }, { 5, 5 }, { 1, 1 }, { 2, 1 }, { 4, 2 }, { 4, 2 }, 0 },
@@ -104,7 +104,7 @@ static void check_padding(const cq_tensor *t)
             fail_msg("element %lld is %g", (long long)i, (double)x[i]);
 }
 
-/* The convolution, + add, limited, in a plain image. */
+/* Computes the convolution, + add, with limits, as a plain feature map. */
 static cq_tensor *run_blocked(const conv_case *k, const cq_tensor *x, const cq_tensor *w,
                               const cq_tensor *bias, const cq_tensor *add, int end,
                               int64_t expected)
@@ -156,7 +156,7 @@ static cq_tensor *run_blocked(const conv_case *k, const cq_tensor *x, const cq_t
         call.out = cq_tensor_data(badd);
         CHECK_OK(cq_bconv_run(c, &call));
         if (memcmp(cq_tensor_data(badd), cq_tensor_data(bout), bout->storage->size))
-            fail_msg("case %d: other bits in place", (int)(k - cases));
+            fail_msg("case %d: the in-place result differs", (int)(k - cases));
     }
     cq_bconv_free(c);
     release_all(bx, badd, bout, room, NULL);
@@ -174,7 +174,8 @@ static void check_case(const conv_case *k, int end, int64_t expected)
     cq_window  window = { .stride   = { k->stride[0], k->stride[1] },
                           .padding  = { k->before[0], k->before[1] },
                           .dilation = { k->dilation[0], k->dilation[1] } };
-    /* Winograd's sums are of larger numbers: their error is a few times the plain sum's. */
+    /* Winograd convolution sums larger numbers, so its error is a few times that of the plain
+     * sum. */
     float  limit = 5e-6f * sqrtf((float)(k->in / k->groups * k->kernel[0] * k->kernel[1]));
     float *a, *b, *c;
 
@@ -196,13 +197,13 @@ static void check_case(const conv_case *k, int end, int64_t expected)
             fail_msg("case %d, element %lld: %g, expected %g", (int)(k - cases), (long long)i,
                      (double)b[i], (double)sum);
         if (b[i] != c[i])
-            fail_msg("case %d, element %lld: other threads, other bits", (int)(k - cases),
-                     (long long)i);
+            fail_msg("case %d, element %lld: the result depends on the number of threads",
+                     (int)(k - cases), (long long)i);
     }
     release_all(x, w, bias, add, want, got, again, NULL);
 }
 
-/* Images that are read plain must have less than a block of channels. */
+/* Plain inputs must have less than a block of channels. */
 static bool fits(const conv_case *k)
 {
     return !k->plain || k->in < cq_block_channels();
@@ -210,7 +211,7 @@ static bool fits(const conv_case *k)
 
 TEST(bconv, every_way_gives_what_the_plain_convolution_gives)
 {
-    const int64_t expected[] = { 0, 8, 9 }; /* other tiles */
+    const int64_t expected[] = { 0, 8, 9 }; /* other tile sizes */
 
     cq_set_threads(1);
     EACH_ISA

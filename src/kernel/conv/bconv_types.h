@@ -14,8 +14,8 @@ typedef struct cq_bconv_algorithm {
 struct cq_bconv {
     const cq_bconv_algorithm *way;
     const cq_core            *core;
-    int64_t                   groups;                    /* after joining */
-    int64_t                   joined;                    /* groups of the weight in one of these */
+    int64_t                   groups;                    /* number of groups after joining */
+    int64_t                   joined;                    /* groups of the weight per joined group */
     int64_t                   in_channels, out_channels; /* of all groups */
     int64_t                   in_group, out_group;       /* blocks of a group */
     int64_t                   kernel[2], stride[2], dilation[2];
@@ -42,16 +42,16 @@ typedef struct cq_bconv_taps {
 
 cq_bconv_taps cq_bconv_taps_of(const cq_bconv_spec *spec);
 
-/* Inputs of a tile along each axis for Winograd convolution; 0 if another algorithm is used. */
+/* The number of inputs of a Winograd tile along each axis; 0 if another algorithm is used. */
 int cq_winograd_side(const cq_bconv_spec *spec);
 
-enum { CQ_DEPTHWISE_TAPS = 1 << 14 }; /* that a depthwise window may have */
+enum { CQ_DEPTHWISE_TAPS = 1 << 14 }; /* maximum number of taps of a depthwise window */
 
 /* A feature map with its padding, or the original if it needs none. */
 typedef struct cq_padded {
     const cq_bconv      *c;
     const cq_bconv_call *call;
-    int64_t              size[2]; /* as much as windows touch */
+    int64_t              size[2]; /* the part that windows read */
     int64_t              pixel;   /* floats of a pixel */
     int64_t              planes;  /* blocks of all images; images if the input is plain */
     bool                 is_copy;
@@ -59,10 +59,10 @@ typedef struct cq_padded {
 
 void cq_padded_init(cq_padded *p, const cq_bconv *c, const cq_bconv_call *call);
 
-/* Row y of the padded plane. */
+/* Copies row y of the padded plane. */
 void cq_padded_row(const cq_padded *p, float *to, int64_t plane, int64_t y);
 
-/* All rows, if it is a copy, to the call's scratch. */
+/* Copies all rows to the call's scratch memory, if a copy is needed. */
 cq_status cq_padded_fill(const cq_padded *p);
 
 /* How the sums of a call are finished, without bias and add. */
@@ -74,7 +74,7 @@ static inline cq_core_finish cq_bconv_finish(const cq_bconv *c, const cq_bconv_c
     return f;
 }
 
-/* The activation on n results, if there is one. */
+/* Applies the activation, if any, to n results. */
 void cq_bconv_activate(const cq_bconv *c, const cq_bconv_call *call, float *x, int64_t n);
 
 /* a * b * c floats, 64-byte aligned: zeroed, or uninitialized for callers that write all of

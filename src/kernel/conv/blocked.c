@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { BLOCK_WORK = 1 << 13 }; /* pixels of a block of channels in a block of work */
+enum { BLOCK_WORK = 1 << 13 }; /* pixels of a channel block per block of work */
 
 static int64_t smaller(int64_t a, int64_t b)
 {
@@ -24,7 +24,7 @@ static int64_t larger(int64_t a, int64_t b)
 /* Arguments of the loops below: planes of a block of channels. */
 struct job {
     const cq_core *core;
-    int64_t        lanes; /* its, channels of a block */
+    int64_t        lanes; /* channels per block */
     const float   *x;
     float         *out;
     int64_t        blocks;             /* of channels */
@@ -58,7 +58,7 @@ static struct job job_of(cq_tensor *out, const cq_tensor *x, const cq_tensor *bl
     return j;
 }
 
-/* fn on all rows of the output, of `taps` pixels for each pixel. */
+/* Runs fn on all rows of the output; it reads `taps` pixels per output pixel. */
 static cq_status run_job(struct job *j, int64_t taps, cq_block_fn fn)
 {
     const int64_t width = j->out_size[1];
@@ -66,8 +66,8 @@ static cq_status run_job(struct job *j, int64_t taps, cq_block_fn fn)
     return cq_parallel_for(cq_bands_cut(&j->bands, width, width * taps, BLOCK_WORK), fn, j);
 }
 
-/* Where the rows of a band begin in a plane, in pixels, and how many they are; planes of the input
- * and the output are alike. */
+/* The first pixel of a band in a plane, and the number of its pixels; planes of input and output
+ * have the same size. */
 static int64_t pixels_of(int64_t *first, const struct job *j, const cq_band *at)
 {
     *first = at->y * j->in[1];
@@ -130,7 +130,7 @@ cq_status cq_blocked_unpack(cq_tensor *plain, const cq_tensor *x)
 
 /* ---- pools ---- */
 
-/* How much of a window is inside the image and its padding. */
+/* The extent of a window inside the feature map and its padding. */
 static int64_t padded_count(const struct job *j, int axis, int64_t start)
 {
     const cq_window *w   = j->window;
@@ -140,7 +140,8 @@ static int64_t padded_count(const struct job *j, int axis, int64_t start)
     return end <= to ? w->kernel[axis] : (to - start + w->dilation[axis] - 1) / w->dilation[axis];
 }
 
-/* n pixels of row y of a plane, from x, whose windows have the same part kx inside. */
+/* Computes n pixels of row y of a plane, from x on, whose windows have the same columns kx
+ * inside. */
 static void pool_part(const struct job *j, int64_t plane, int64_t y, int64_t x, int64_t n,
                       const int64_t *kx)
 {
@@ -230,7 +231,8 @@ static cq_status pool(struct job *j, const cq_window *window)
     }
     if (w.kernel[0] > CQ_BLOCKED_POOL_TAPS || w.kernel[1] > CQ_BLOCKED_POOL_TAPS ||
         w.kernel[0] * w.kernel[1] > CQ_BLOCKED_POOL_TAPS)
-        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "a blocked pool has too large a window");
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
+                       "the window of a blocked pooling is too large");
     j->window = &w;
     return run_job(j, w.kernel[0] * w.kernel[1], pool_block);
 }
@@ -271,7 +273,7 @@ cq_status cq_blocked_mean(cq_tensor *out, const cq_tensor *x)
     return run_job(&j, j.in[0] * j.in[1], mean_block);
 }
 
-/* ---- by channel ---- */
+/* ---- per-channel operations ---- */
 
 static cq_status affine_block(void *user, int64_t block)
 {
@@ -322,15 +324,16 @@ cq_status cq_blocked_scale(cq_tensor *out, const cq_tensor *x, const cq_tensor *
     return run_job(&j, 1, scale_block);
 }
 
-/* ---- channels in another order ---- */
+/* ---- channel gather ---- */
 
 struct cq_blocked_gather {
     int64_t            *first; /* first vector that a block reads; one more entry at the end */
-    cq_blocked_channel *from;  /* which vector of its image */
-    cq_core_gather     *picks; /* and the lanes that are copied from it */
+    cq_blocked_channel *from;  /* index of the vector in its feature map */
+    cq_core_gather     *picks; /* the lanes that are copied from it */
 };
 
-/* The vectors that n channels of one block come from; how many. p: NULL, or they go there. */
+/* Finds the source vectors of n channels of one block and returns their number; stores them in p
+ * unless it is NULL. */
 static int64_t find_moves(cq_blocked_gather *p, int64_t first, const cq_blocked_channel *channels,
                           int64_t n)
 {

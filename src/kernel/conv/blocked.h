@@ -1,18 +1,18 @@
 /* Blocked feature maps, [n, c / b rounded up, h, w, b] with b = cq_block_channels(): conversion to
- * and from plain ones, and the kernels besides convolutions (bconv.h) that a network needs.
- * Float32, contiguous. Element-wise kernels work on blocked feature maps unchanged. */
+ * and from plain ones, and kernels other than convolutions (bconv.h). Float32, contiguous.
+ * Element-wise kernels work on blocked feature maps unchanged. */
 #ifndef CQ_KERNEL_CONV_BLOCKED_H
 #define CQ_KERNEL_CONV_BLOCKED_H
 
 #include "kernel/conv/window.h"
 
-int cq_block_channels(void); /* as many as a vector has, of the instruction set in use */
+int cq_block_channels(void); /* the lanes of a vector of the instruction set in use */
 
 /* Channels after the last are zero. */
 cq_status cq_blocked_pack(cq_tensor *out, const cq_tensor *plain);
 cq_status cq_blocked_unpack(cq_tensor *plain, const cq_tensor *x);
 
-enum { CQ_BLOCKED_POOL_TAPS = 256 }; /* that a window may have */
+enum { CQ_BLOCKED_POOL_TAPS = 256 }; /* maximum number of taps of a window */
 
 /* Pooling. NaN is the greatest. Padding does not count for the maximum; for the average it counts
  * if count_padding is set, up to the padding at the end. An empty window gives -infinity, or
@@ -44,7 +44,7 @@ cq_status cq_blocked_gather_new(cq_blocked_gather **out, const cq_blocked_channe
                                 int64_t n);
 void      cq_blocked_gather_free(cq_blocked_gather *p);
 
-/* All images have the sizes of out, but for its blocks. */
+/* All feature maps have the spatial sizes of out. */
 cq_status cq_blocked_gather_run(cq_tensor *out, const cq_blocked_gather *p,
                                 const cq_tensor *const *x);
 

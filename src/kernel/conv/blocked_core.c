@@ -1,4 +1,4 @@
-/* Which inner loops are used. */
+/* Selects the inner loops for the instruction set. */
 #include "kernel/conv/blocked_core.h"
 
 #include "kernel/conv/blocked.h"

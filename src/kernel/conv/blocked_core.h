@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { CQ_MAX_LANES = 16, CQ_MAX_TILE_ROWS = 14 }; /* of any instruction set */
+enum { CQ_MAX_LANES = 16, CQ_MAX_TILE_ROWS = 14 }; /* maxima over all instruction sets */
 
 /* How sums are finished before they are stored: + bias, + add, then clipped to [lo, hi]. NaN stays
  * NaN. */
@@ -25,18 +25,18 @@ typedef struct cq_core_finish {
  * not zero. */
 typedef struct cq_core_tile {
     const float   *w;       /* [step][kc][lanes * vectors] */
-    const int64_t *offsets; /* of the steps, from where a row begins */
+    const int64_t *offsets; /* offsets of the steps from the start of a row */
     int64_t        n_steps, kc;
     int64_t        n_whole, rest; /* 0: none */
-    int64_t        line;          /* floats from row to row if all are equally far apart; 0: not */
-    bool           is_half;       /* the last half of a vector that is alone is zero */
-    int64_t        prefetch;      /* floats ahead of w that will be needed next; 0: nothing */
-    int64_t        sharers;       /* rows that share in that … */
-    int64_t        before;        /* … and how many of them are in tiles before */
+    int64_t        line;     /* floats from row to row if rows are equidistant; 0: they are not */
+    bool           is_half;  /* a single vector whose second half is zero */
+    int64_t        prefetch; /* floats after w to prefetch; 0: none */
+    int64_t        sharers;  /* number of rows that share the prefetch … */
+    int64_t        before;   /* … and the number of them in earlier tiles */
     float         *out;
     int64_t out_row, out_vector; /* floats from row to row (lanes, in a line), vector to vector */
-    bool    continues;           /* out has the sum of steps before these */
-    bool    is_last;             /* the sum is whole: finish it */
+    bool    continues;           /* out has the sum of earlier steps */
+    bool    is_last;             /* the sum is complete and must be finished */
     cq_core_finish finish;
 } cq_core_tile;
 
@@ -78,7 +78,7 @@ typedef struct cq_core_winograd {
 
 enum { CQ_MAX_WINOGRAD = 5 }; /* weights along an axis */
 
-/* Weights of one input channel, of a vector of outputs. */
+/* The weights of one input channel for a vector of outputs. */
 typedef struct cq_core_winograd_weights {
     int side, window;                   /* elements and weights along each axis */
     const double (*g)[CQ_MAX_WINOGRAD]; /* factors of a line of weights, by element */
@@ -93,7 +93,7 @@ typedef struct cq_core_unwinograd {
     int64_t        v_step;
     float         *out;
     int64_t        out_row;
-    int            ny, nx; /* results that exist, at most m */
+    int            ny, nx; /* number of valid results, at most m */
     cq_core_finish finish;
 } cq_core_unwinograd;
 
@@ -105,7 +105,7 @@ typedef struct cq_core_gather {
 
 typedef struct cq_core {
     int lanes;     /* floats of a vector; channels of a block */
-    int tile_rows; /* at most, by two vectors */
+    int tile_rows; /* maximum rows of a tile with two vectors */
 
     /* Any number of rows; row i begins at px[i]. */
     void (*tiles)(const cq_core_tile *t, int64_t rows, int vectors, const float *const *px);
@@ -121,7 +121,8 @@ typedef struct cq_core {
     void (*sigmoid)(float *x, int64_t n, bool gated);
     void (*hardswish)(float *x, int64_t n); /* x * min(max(x + 3, 0), 6) / 6, in place */
     void (*mean)(float *out, const float *x, int64_t n); /* of n pixels */
-    /* n pixels of up to `lanes` planes that are plane floats apart, to and from blocks. */
+    /* Converts n pixels of up to `lanes` planes, which are `plane` floats apart, to blocks and
+     * back. */
     void (*pack)(float *out, const float *x, int64_t plane, int channels, int64_t n);
     void (*unpack)(float *out, int64_t plane, int channels, const float *x, int64_t n);
     /* n pixels of a block, gathered from n_x others; lanes without a source are zero. */
@@ -129,9 +130,9 @@ typedef struct cq_core {
                  int64_t n);
 } cq_core;
 
-const cq_core *cq_core_get(void); /* the one of the instruction set in use */
+const cq_core *cq_core_get(void); /* the core of the instruction set in use */
 
-/* Vectors that n numbers take. */
+/* The number of vectors for n numbers. */
 static inline int64_t cq_core_blocks(const cq_core *core, int64_t n)
 {
     return (n + core->lanes - 1) / core->lanes;

@@ -15,7 +15,7 @@ enum { MAX_PHASES = 16 };
 
 struct cq_btranspose {
     int64_t   stride[2], kernel[2], out_channels, out_blocks, lanes;
-    bool      is_joined;          /* the first is all of them */
+    bool      is_joined;          /* phases[0] computes all phases */
     cq_bconv *phases[MAX_PHASES]; /* [r of the rows][r of the columns] */
 };
 
@@ -42,7 +42,8 @@ static int64_t n_convs(const cq_btranspose *t)
     return t->is_joined ? 1 : t->stride[0] * t->stride[1];
 }
 
-/* Taps of one phase from the window at `plane`, of as many as the first has. */
+/* Copies the taps of one phase from the window at `plane`, padded to the number of taps of the
+ * first phase. */
 static void take_taps(float *to, const cq_btranspose *t, const float *plane, int64_t phase)
 {
     for (int64_t y = 0; y < taps_of(t, 0, 0); y++)
@@ -54,7 +55,7 @@ static void take_taps(float *to, const cq_btranspose *t, const float *plane, int
         }
 }
 
-/* The weights of all phases as of one, [phases * o, c, taps, taps]. */
+/* The weights of all phases as one convolution, [phases * o, c, taps, taps]. */
 static cq_status joined_weights(cq_tensor **out, const cq_btranspose *t, const cq_tensor *w)
 {
     const int64_t in = cq_size_of(w, 0), o = cq_size_of(w, 1), each = t->kernel[0] * t->kernel[1];
@@ -85,7 +86,7 @@ static cq_status phase_weights(cq_tensor **out, const cq_btranspose *t, const cq
                               w->offset + r[0] * w->strides[2] + r[1] * w->strides[3]);
 }
 
-/* The convolution of a phase, or of all. */
+/* Creates the convolution of a phase, or of all phases. */
 static cq_status phase_new(cq_bconv **out, const cq_btranspose *t, const cq_bconv_spec *s,
                            int64_t phase)
 {

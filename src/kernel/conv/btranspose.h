@@ -1,6 +1,5 @@
 /* Transposed convolutions of blocked images (bconv.h), with a stride: every stride-th result has
- * the same taps, so that they are stride x stride convolutions whose results lie between one
- * another. */
+ * the same taps, so it consists of stride x stride convolutions whose results are interleaved. */
 #ifndef CQ_KERNEL_CONV_BTRANSPOSE_H
 #define CQ_KERNEL_CONV_BTRANSPOSE_H
 

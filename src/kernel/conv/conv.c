@@ -15,10 +15,12 @@
 #include <complex.h>
 
 enum {
-    FOLD_ELEMENTS = 1 << 19, /* of the unfolded result a transposed convolution holds at once */
-    PLANE_WORK    = 1 << 16  /* multiplications in a block of a depthwise convolution */
+    FOLD_ELEMENTS =
+        1 << 19, /* elements of the unfolded result in memory, for a transposed convolution */
+    PLANE_WORK = 1 << 16 /* multiplications per block of a depthwise convolution */
 };
-static const double INNER_WORK = 4e6; /* multiplications that are worth all threads */
+static const double INNER_WORK =
+    4e6; /* from this many multiplications on, all threads compute one product */
 
 static void taps_f32(void *out, int64_t n, const void *x, int64_t step, const void *w,
                      const int64_t *at, int64_t n_taps, const void *bias)
@@ -35,7 +37,7 @@ static void taps_f32(void *out, int64_t n, const void *x, int64_t step, const vo
 #define FN(name) name##_f64
 #include "kernel/conv_type.inc"
 
-#define T        uint64_t /* wraps around where a signed type must not */
+#define T        uint64_t /* unsigned, so that overflow wraps around */
 #define FN(name) name##_i64
 #include "kernel/conv_type.inc"
 
@@ -54,7 +56,7 @@ static const conv_type *type_of(cq_dtype compute)
     return &type_f32;
 }
 
-/* A convolution or its transpose, down to numbers. Pointers are to contiguous data. */
+/* The numbers of a convolution or its transpose. Pointers are to contiguous data. */
 struct conv {
     cq_slide         slide;
     cq_dtype         dtype;
@@ -64,7 +66,7 @@ struct conv {
     int64_t          in_channels, out_channels; /* of a group */
     const char      *x, *w, *bias;
     char            *out;
-    void            *packed; /* the weight, when there is one group */
+    void            *packed; /* the packed weight if there is one group */
     int64_t          step;   /* channels in a block */
 };
 
@@ -73,7 +75,7 @@ static cq_status check_channels(const char *name, const cq_tensor *small, const 
                                 const cq_tensor *large, int64_t groups)
 {
     if (groups < 1)
-        return cq_fail(CQ_E_ARGUMENT, name, NULL, "groups is %lld, and must be positive",
+        return cq_fail(CQ_E_ARGUMENT, name, NULL, "expected a positive number of groups, got %lld",
                        (long long)groups);
     if (cq_size_of(small, 0) != cq_size_of(large, 0))
         return cq_operands_misfit(name, small, large);
@@ -88,7 +90,7 @@ static const char *bias_at(const struct conv *c, int64_t channel)
     return c->bias ? c->bias + channel * c->size : NULL;
 }
 
-/* --- by matrices -------------------------------------------------------------------- */
+/* --- matrix products ---------------------------------------------------------------- */
 
 static bool is_pointwise(const cq_slide *s)
 {

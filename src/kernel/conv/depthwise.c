@@ -1,4 +1,4 @@
-/* Depthwise convolutions of blocked images: channel by channel, a vector of them at a time. */
+/* Depthwise convolutions of blocked images: each vector of channels is computed separately. */
 #include "kernel/conv/bconv_types.h"
 
 #include "base/thread.h"
@@ -17,9 +17,9 @@ static bool multiply(int64_t *io, int64_t by)
 }
 
 enum {
-    PLANE_FLOATS = 1 << 14, /* of a plane that is copied with its padding, at most */
-    BLOCK_WORK   = 1 << 14, /* multiplications of vectors in a block of work */
-    WIDE         = 12       /* results of a row from which edges are done apart */
+    PLANE_FLOATS = 1 << 14, /* maximum size of a plane that is copied with its padding */
+    BLOCK_WORK   = 1 << 14, /* vector multiplications per block of work */
+    WIDE         = 12       /* from this many results per row on, edges are computed separately */
 };
 
 /* [block][tap][lanes] */
@@ -41,10 +41,10 @@ static cq_status depthwise_prepare(cq_bconv *c, const cq_bconv_spec *spec)
 struct depthwise {
     const cq_bconv      *c;
     const cq_bconv_call *call;
-    cq_padded            image;       /* is_copy: of planes, in room of a lane's own */
-    int64_t              floats;      /* of a copied plane */
-    int64_t              inner[2][2]; /* rows, and results of a row, whose windows are inside */
-    cq_bands             bands;
+    cq_padded            image; /* is_copy: copied planes are in the scratch memory of the thread */
+    int64_t              floats; /* floats of a copied plane */
+    int64_t  inner[2][2]; /* ranges of rows and of results of a row whose windows are inside */
+    cq_bands bands;
 };
 
 /* Results along an axis whose windows are inside: [first, end). */
@@ -103,7 +103,7 @@ static void part_of(const struct depthwise *d, cq_core_taps t, const float *plan
     }
     t.cols = kx[1] - kx[0];
     t.rows = t.cols > 0 ? ky[1] - ky[0] : 0;
-    t.x    = plane; /* not read without taps */
+    t.x    = plane; /* not read if there are no taps */
     if (t.rows > 0) {
         t.w += ky[0] * t.w_row + kx[0] * lanes;
         t.x = plane +

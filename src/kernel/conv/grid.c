@@ -46,8 +46,8 @@ static cq_status check_axes(size_t n, const char *name)
 {
     if (n >= 1 && n <= MAX_AXES)
         return CQ_OK;
-    return cq_fail(CQ_E_UNSUPPORTED, name, NULL, "%s works on 1 to %d spatial axes, not on %zu",
-                   name, MAX_AXES, n);
+    return cq_fail(CQ_E_UNSUPPORTED, name, NULL, "%s expects 1 to %d spatial axes, got %zu", name,
+                   MAX_AXES, n);
 }
 
 cq_status cq_kernel_grid_sample(cq_tensor *out, const cq_tensor *x, const cq_tensor *grid,
@@ -62,8 +62,8 @@ cq_status cq_kernel_grid_sample(cq_tensor *out, const cq_tensor *x, const cq_ten
 
     if ((unsigned)mode > CQ_GRID_CUBIC || (unsigned)padding > CQ_GRID_REFLECTION)
         return cq_fail(CQ_E_ARGUMENT, "grid_sample", NULL,
-                       "interpolation mode %d or padding mode %d is not from 0 to 2", (int)mode,
-                       (int)padding);
+                       "expected interpolation and padding modes from 0 to 2, got %d and %d",
+                       (int)mode, (int)padding);
     g.n_taps = n_taps[mode];
 
     CQ_TRY(cq_operands_need_float(x, "grid_sample"));

@@ -160,13 +160,14 @@ static cq_status fill_pad_map(job *j, uint32_t d, int64_t n, int64_t before, cq_
 
     if (before == INT64_MIN || __builtin_sub_overflow(j->sizes[d] - n, before, &after) ||
         __builtin_sub_overflow(j->sizes[d] - 1, before, &last))
-        return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "a padding of %lld is too much",
+        return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "a padding of %lld is too large",
                        (long long)before);
     low  = before < 0 ? -before : 0;
     stay = n - low + (after < 0 ? after : 0);
     if (mode != CQ_PAD_CONSTANT && stay <= 0 && j->sizes[d] > 0)
         return cq_fail(CQ_E_ARGUMENT, NULL, NULL,
-                       "dimension %u is empty: there is nothing to pad it with", (unsigned)d);
+                       "dimension %u is empty and cannot be padded with its own elements",
+                       (unsigned)d);
     for (int64_t k = 0; k < j->sizes[d]; k++)
         j->maps[d][k] = pad_index(k - before, n, low, stay, mode);
     return CQ_OK;
@@ -183,7 +184,7 @@ cq_status cq_kernel_pad(cq_tensor *out, const cq_tensor *x, const int64_t *befor
     if (value) {
         CQ_TRY_OR_DONE(cq_tensor_clone(&v, value, x->dtype));
         if (cq_tensor_numel(v) != 1) {
-            status = cq_fail(CQ_E_TYPE, NULL, NULL, "the value to pad with is one element");
+            status = cq_fail(CQ_E_TYPE, NULL, NULL, "expected a padding value of one element");
             goto done;
         }
         memcpy(j.value, cq_tensor_data(v), (size_t)j.size);

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-enum { BLOCK_WORK = 1 << 15 }; /* elements read by one block */
+enum { BLOCK_WORK = 1 << 15 }; /* elements read per block */
 
 struct pool_type;
 
@@ -16,8 +16,8 @@ struct pool {
     cq_slide                slide;
     const struct pool_type *type;
     bool                    is_max, is_box;
-    double                  power;                  /* of an Lp pool, else 0 */
-    int64_t                 divisor;                /* fixed, or 0 */
+    double                  power;                  /* p of an Lp pooling, otherwise 0 */
+    int64_t                 divisor;                /* the user's divisor, or 0 */
     int64_t                *counts[CQ_MAX_SPATIAL]; /* by axis and index; average pooling only */
     int64_t                 planes, step;           /* step: planes in a block */
     const char             *x;
@@ -185,7 +185,7 @@ static cq_status run(struct pool *p, cq_tensor *out, cq_tensor *indices, const c
     int64_t     work = p->is_box ? p->slide.in_plane : p->slide.out_plane * p->slide.taps;
 
     if (cq_dtype_is_complex(x->dtype))
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "pooling does not work on %s",
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "pooling is not supported for %s",
                        cq_dtype_name(x->dtype));
     if (cq_size_of(out, 0) != cq_size_of(x, 0) || cq_size_of(out, 1) != cq_size_of(x, 1) ||
         !cq_operands_has(indices, cq_tensor_numel(out)))
@@ -228,7 +228,7 @@ static int64_t count_inside(const cq_slide *s, int axis, int64_t position, int64
     return n;
 }
 
-/* One allocation, which counts[0] begins. */
+/* One allocation, beginning at counts[0]. */
 static cq_status make_counts(struct pool *p, const cq_avg_pool *o)
 {
     const cq_slide *s     = &p->slide;
@@ -268,7 +268,7 @@ cq_status cq_kernel_lp_pool(cq_tensor *out, const cq_tensor *x, const cq_window 
 
     CQ_TRY(cq_operands_need_float(x, "lp_pool"));
     if (p == 0)
-        return cq_fail(CQ_E_ARGUMENT, "lp_pool", NULL, "the power p is 0, and has no root");
+        return cq_fail(CQ_E_ARGUMENT, "lp_pool", NULL, "expected p other than 0");
     CQ_TRY(cq_slide_init(&lp.slide, window, x, out, NULL));
     return run(&lp, out, NULL, x);
 }
@@ -289,7 +289,7 @@ cq_status cq_kernel_adaptive_max_pool(cq_tensor *out, cq_tensor *indices, const 
     return run(&p, out, indices, x);
 }
 
-/* --- going back ------------------------------------------------------------------------ */
+/* --- unpooling and gradients ------------------------------------------------------------ */
 
 static cq_status scatter(struct pool *p, const cq_tensor *x, bool add)
 {
@@ -301,7 +301,7 @@ static cq_status scatter(struct pool *p, const cq_tensor *x, bool add)
         for (int64_t j = i * in; j < (i + 1) * in; j++) {
             if (p->index[j] < 0 || p->index[j] >= p->slide.in_plane)
                 return cq_fail(CQ_E_ARGUMENT, "max_unpool", NULL,
-                               "index %lld is outside a plane of %lld elements",
+                               "index %lld is out of range for a plane of %lld elements",
                                (long long)p->index[j], (long long)p->slide.in_plane);
             if (add)
                 p->type->add_to(plane, p->index[j], p->x, j);

@@ -7,12 +7,13 @@
 
 #include "kernel/conv/window.h"
 
-/* indices, int64 or NULL, gets where in its plane each maximum was found first. A NaN wins. */
+/* indices, int64 or NULL, receives the first index of each maximum in its plane. NaN counts as the
+ * maximum. */
 cq_status cq_kernel_max_pool(cq_tensor *out, cq_tensor *indices, const cq_tensor *x,
                              const cq_window *window);
 
 typedef struct cq_avg_pool {
-    const int64_t *padding_after;     /* NULL: as much as before the image */
+    const int64_t *padding_after;     /* NULL: the same as at the beginning */
     bool           count_include_pad; /* count padding in the divisor */
     int64_t        divisor;           /* instead of a count, if not 0 */
 } cq_avg_pool;
@@ -30,7 +31,7 @@ cq_status cq_kernel_adaptive_max_pool(cq_tensor *out, cq_tensor *indices, const 
 /* Writes the elements of x to the given indices in planes of zeros. */
 cq_status cq_kernel_max_unpool(cq_tensor *out, const cq_tensor *x, const cq_tensor *indices);
 
-/* The same, adding up: the gradient of a max pool. */
+/* The same, but adds: the gradient of max pooling. */
 cq_status cq_kernel_max_pool_grad(cq_tensor *grad_x, const cq_tensor *grad_out,
                                   const cq_tensor *indices);
 cq_status cq_kernel_avg_pool_grad(cq_tensor *grad_x, const cq_tensor *grad_out,

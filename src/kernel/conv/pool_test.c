@@ -51,7 +51,7 @@ static void check_average(bool include_pad, const double *want)
     cq_tensor_release(x);
 }
 
-/* ceil_mode=True; the last windows reach past the padding, which never counts */
+/* ceil_mode=True; elements past the padding never count */
 TEST(pool, average_counts_as_pytorch_does)
 {
     check_average(true, (double[]){ -0.333333333, 0.166666667, 0.208333333, -0.125, 0.0833333333,
@@ -107,7 +107,7 @@ TEST(pool, unpool_puts_values_back_and_checks_where)
     cq_tensor *out = tensor_of(CQ_DTYPE_F32, SIZES(1, 1, 4), NULL);
 
     CHECK_STATUS(CQ_E_ARGUMENT, cq_kernel_max_unpool(out, x, bad));
-    CHECK_STR("index 4 is outside a plane of 4 elements", cq_last_error()->message);
+    CHECK_STR("index 4 is out of range for a plane of 4 elements", cq_last_error()->message);
     CHECK_OK(cq_kernel_max_unpool(out, x, at));
     check_values(out, (double[]){ 8, 0, 0, 7 });
     release_all(x, at, bad, NULL);

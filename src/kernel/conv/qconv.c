@@ -10,13 +10,13 @@
 #include <string.h>
 
 enum {
-    PIXELS    = 112,     /* of a block, at most */
-    WORK      = 1 << 20, /* products of a block, about */
-    MAX_SUM   = 1 << 16, /* products of a result: 2^16 times 2^15 */
+    PIXELS    = 112,     /* maximum pixels of a block */
+    WORK      = 1 << 20, /* approximate number of products per block */
+    MAX_SUM   = 1 << 16, /* maximum number of products per result: each is up to 2^16 * 2^15 */
     SLACK     = 64,      /* bytes after a feature map that may be read */
-    BAND      = 1 << 15, /* elements of the rows that a depthwise band reads, about */
+    BAND      = 1 << 15, /* approximate number of elements that a depthwise band reads */
     COPY_ROWS = 16,
-    FEW_PAIRS = 2,  /* of vectors, by which weights are judged at first */
+    FEW_PAIRS = 2,  /* pairs of vectors that are packed first to estimate the limits */
     LOOKS     = 64, /* pieces of a feature map that are inspected */
     LOOK      = 64  /* elements each */
 };
@@ -30,7 +30,7 @@ struct cq_qconv {
     int32_t             *w;
     cq_quant_limits     *limits; /* [pair of vectors][step][kc], or NULL */
     int32_t             *sums;   /* of the weights of each output channel */
-    cq_qconv *wide; /* the same in 16 bits, for larger inputs than most limits; or NULL */
+    cq_qconv *wide; /* the same in 16 bits, for inputs that exceed most limits; or NULL */
 };
 
 const cq_quant_core *cq_quant_core_get(void)
@@ -38,7 +38,7 @@ const cq_quant_core *cq_quant_core_get(void)
     return cq_isa_get()->quant;
 }
 
-/* Shares of words, see limits_kept. */
+/* Fractions of words, see limits_kept. */
 static const double MANY = 0.25, MOST = 0.9;
 
 static int64_t smaller(int64_t a, int64_t b)
@@ -135,7 +135,7 @@ static cq_status pack_depthwise(void *user, int64_t o)
     return CQ_OK;
 }
 
-/* For one word: the sums of its positive and of its negative weights in pairs, for each lane. */
+/* For one word: the sums of the positive and of the negative weights of each pair, per lane. */
 struct sides {
     int16_t above[4 * CQ_MAX_LANES], below[4 * CQ_MAX_LANES];
 };
@@ -186,8 +186,9 @@ static cq_status limit_pair(void *user, int64_t pair)
     return CQ_OK;
 }
 
-/* How many words of all, from 0 to 1, fit: two at once with inputs of 7 bits, and by themselves
- * with inputs of 8. Weights of 8 bits mostly come with inputs of 7, for other programs' sake. */
+/* The fraction of words whose sums fit: pairs of words with 7-bit inputs, and single words with
+ * 8-bit inputs. Models with 8-bit weights mostly use 7-bit inputs, because other runtimes
+ * saturate. */
 static void limits_kept(double *two_of_7, double *one_of_8, const cq_qconv *c, int64_t pairs)
 {
     int64_t n = c->n_steps * c->kc * pairs, two = 0, one = 0;
@@ -200,7 +201,7 @@ static void limits_kept(double *two_of_7, double *one_of_8, const cq_qconv *c, i
     *one_of_8 = (double)one / (double)n;
 }
 
-/* Elements are size bytes: how many words there are, and their bytes. */
+/* Counts the words for elements of size bytes, and their bytes. */
 static cq_status measure(int64_t *bytes, cq_qconv *c, int64_t size)
 {
     const cq_qconv_spec *s    = &c->spec;
@@ -251,7 +252,7 @@ static cq_status pack_plain(cq_qconv *c)
     return cq_parallel_for(c->spec.out, is_alone ? pack_depthwise : pack_channel, c);
 }
 
-/* The first pairs of vectors as bytes, with their limits. */
+/* Packs the first pairs of vectors as bytes, with their limits. */
 static cq_status pack_pairs(double *two_of_7, double *one_of_8, cq_qconv *c, int64_t pairs)
 {
     CQ_TRY(cq_parallel_for(smaller(c->spec.out, pairs * 2 * c->core->lanes), pack_channel, c));
@@ -260,7 +261,7 @@ static cq_status pack_pairs(double *two_of_7, double *one_of_8, cq_qconv *c, int
     return CQ_OK;
 }
 
-/* Bytes with their limits, beside 16 bits where inputs may often be too large. */
+/* Keeps bytes with their limits, and also 16-bit weights if inputs may often exceed the limits. */
 static cq_status keep_bytes(cq_qconv *c, const int32_t *draft, int64_t bytes, double one_of_8)
 {
     c->w = cq_huge_alloc((size_t)bytes);
@@ -270,8 +271,8 @@ static cq_status keep_bytes(cq_qconv *c, const int32_t *draft, int64_t bytes, do
     return one_of_8 > MOST ? CQ_OK : new_of(&c->wide, &c->spec, pack_plain);
 }
 
-/* Packs that, or 16 bits only. A draft decides, usually a small one, because the huge-page arena
- * is released only with the whole model. */
+/* Packs bytes with limits, or only 16-bit weights. A draft of a few vectors decides, because the
+ * huge-page arena is released only with the whole model. */
 static cq_status pack_limited(cq_qconv *c)
 {
     int64_t   pairs = (c->vectors + 1) / 2, bytes;
@@ -341,7 +342,7 @@ struct run {
     bool                 is_copy;
     int64_t             *offsets;
     int64_t              pixels, pixel_block, n_pixel_blocks; /* of one image */
-    int64_t              line, apart;       /* pixels that are equally far apart, in elements */
+    int64_t              line, apart;       /* equidistant pixels, and their distance in elements */
     int64_t              chunk, n_chunks;   /* of pairs of vectors */
     int64_t              rows, bands, room; /* depthwise: of a band; bands; bytes */
 };
@@ -417,7 +418,9 @@ static cq_status copy_block(void *user, int64_t block)
 
 /* ---- products ---- */
 
-enum { LONG_LINE = 4 }; /* tiles; below this pixels of several rows are better put together */
+enum {
+    LONG_LINE = 4
+}; /* minimum length in tiles; for shorter rows it is better to combine pixels of several rows */
 
 static int64_t tile_rows(const cq_qconv *c)
 {
@@ -469,7 +472,7 @@ static void fill_offsets(const struct run *r)
         r->offsets[n] = 0;
 }
 
-/* The numbers of channels from c on. */
+/* The finishing parameters of channels from c on. */
 static cq_quant_finish finish_from(const cq_qconv_call *call, int64_t c)
 {
     cq_quant_finish f = call->finish;
@@ -480,7 +483,7 @@ static cq_quant_finish finish_from(const cq_qconv_call *call, int64_t c)
     return f;
 }
 
-/* n pixels from p0 on, line by line; px has where their windows begin. */
+/* Computes n pixels from p0 on, row by row; px points to their windows. */
 static void product_tiles(const struct run *r, cq_quant_tile *t, int64_t p0, int64_t n, int vectors,
                           const void *const *px)
 {
@@ -505,7 +508,7 @@ static int32_t largest_input(const struct run *r, const void *first, const void 
     return most ? most : 1;
 }
 
-/* Where the windows of n pixels from p0 on begin. */
+/* Sets pointers to the windows of n pixels from p0 on. */
 static void windows_at(const struct run *r, const void **px, int64_t image, int64_t p0, int64_t n)
 {
     int64_t     width = r->call->out_size[1], y = p0 / width, x = p0 % width;
@@ -555,9 +558,9 @@ static cq_status product_block(void *user, int64_t block)
     return CQ_OK;
 }
 
-/* ---- channel by channel ---- */
+/* ---- depthwise ---- */
 
-/* Rows are copied for a few results at a time, which then are in the cache. */
+/* Rows are copied for a few results at a time, so that they stay in the cache. */
 static void cut_bands(struct run *r)
 {
     const cq_qconv_spec *s     = &r->c->spec;
@@ -604,7 +607,7 @@ static cq_status depthwise_band(void *user, int64_t block, int lane)
 
 /* ---- both ---- */
 
-/* The copy, or those of all lanes, followed by the offsets of steps. */
+/* The scratch memory: the copy, or the copies of all threads, followed by the offsets of steps. */
 static cq_status room_of(int64_t *out, struct run *r)
 {
     int64_t n = r->row;
@@ -636,8 +639,8 @@ cq_status cq_qconv_scratch(int64_t *out, const cq_qconv *c, const cq_qconv_call 
     return CQ_OK;
 }
 
-/* Whether many inputs seem to have more than 7 bits. A sample is enough: sums are right either
- * way. */
+/* Whether many inputs seem to have more than 7 bits. A sample is enough, because sums are correct
+ * in either case. */
 static bool has_large(const cq_quant_core *core, const cq_qconv_call *call)
 {
     const int64_t n     = call->batch * call->in[0] * call->in[1] * call->channels;

@@ -21,29 +21,29 @@ typedef struct cq_qconv_spec {
  * into 32 bits. */
 bool cq_qconv_supports(const cq_qconv_spec *spec);
 
-/* The weight is not needed any more then. */
+/* The weight may be freed afterwards. */
 cq_status cq_qconv_new(cq_qconv **out, const cq_qconv_spec *spec);
 void      cq_qconv_free(cq_qconv *c); /* NULL is fine */
 
 /* Numbers of each output channel, padded to whole vectors. */
 int64_t cq_qconv_padded(const cq_qconv *c);
 
-/* start[o] = -zero * the sum of o's weights, which makes up for an input that is not centred. */
+/* start[o] = -zero * the sum of o's weights, which compensates for the zero point of the input. */
 void cq_qconv_start(int32_t *start, const cq_qconv *c, int32_t zero);
 
 typedef struct cq_qconv_call {
     int64_t         batch, in[2], out_size[2], padding[2]; /* padding before the image */
     const void     *x;
-    int64_t         channels; /* that a pixel of x takes, padded */
-    int32_t         zero;     /* of x: what padding is */
+    int64_t         channels; /* padded channels of a pixel of x */
+    int32_t         zero;     /* the zero point of x, which is the value of padding */
     void           *out;
-    int64_t         out_channels; /* that a pixel takes, padded; or floats */
+    int64_t         out_channels; /* padded channels of an output pixel, or floats */
     cq_quant_finish finish;       /* numbers are padded */
-    int             lanes;        /* threads that may take part at most */
+    int             lanes;        /* maximum number of threads */
     void           *scratch;
 } cq_qconv_call;
 
-/* Bytes of scratch that a call needs; CQ_E_NO_MEMORY when that overflows. */
+/* The scratch memory of a call in bytes; CQ_E_NO_MEMORY on overflow. */
 cq_status cq_qconv_scratch(int64_t *out, const cq_qconv *c, const cq_qconv_call *call);
 cq_status cq_qconv_run(const cq_qconv *c, const cq_qconv_call *call);
 

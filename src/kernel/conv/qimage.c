@@ -5,8 +5,8 @@
 #include <string.h>
 
 enum {
-    PIXELS = 64,      /* that are packed at a time */
-    BLOCK  = 1 << 14, /* elements of a block of work, about */
+    PIXELS = 64,      /* pixels that are packed at a time */
+    BLOCK  = 1 << 14, /* approximate elements per block of work */
     GROUP  = 256      /* channels that are summed at a time */
 };
 
@@ -27,7 +27,7 @@ struct packing {
     char                *q;
     float               *plain;
     int64_t              channels, padded, pixels, blocks; /* of one image */
-    int64_t              rows, n_rows;                     /* of one pixel: of a block, of all */
+    int64_t              rows, n_rows; /* pixels of a block, and of all images */
     cq_qimage_params     grid;
 };
 
@@ -43,7 +43,7 @@ static void copy_elements(char *to, int64_t to_step, const char *from, int64_t f
                 ((const int16_t *)(const void *)from)[i * from_step];
 }
 
-/* A unit of channels of n pixels, which are step units apart. */
+/* Packs a unit of channels of n pixels, which are step units apart. */
 static void join_bytes(uint32_t *to, int64_t step, const uint8_t (*from)[PIXELS], int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
@@ -82,7 +82,7 @@ static cq_status pack_block(void *user, int64_t block)
         }
         if (size != 1)
             join_pairs((uint64_t *)(void *)(to + c * size), step, room.pairs, n);
-        else if (step == 1) /* compilers make vectors of it */
+        else if (step == 1) /* compilers vectorize this form */
             join_bytes((uint32_t *)(void *)to, 1, room.bytes, n);
         else
             join_bytes((uint32_t *)(void *)(to + c), step, room.bytes, n);

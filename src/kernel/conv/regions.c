@@ -1,4 +1,4 @@
-/* Regions and boxes. Sampling is done in double, so that both runtimes' roundings are within it. */
+/* Regions and boxes. Sampling uses double, so that results agree with those of both runtimes. */
 #include "kernel/conv/regions.h"
 #include "kernel/operand.h"
 
@@ -28,7 +28,7 @@ static double sample(const plane *p, double y, double x, bool is_max)
     double  fy, fx, v[4];
 
     if (!(y >= -1 && y <= (double)p->h && x >= -1 && x <= (double)p->w))
-        return 0; /* NaN as well */
+        return 0; /* also for NaN */
     y  = y < 0 ? 0 : y;
     x  = x < 0 ? 0 : x;
     y0 = (int64_t)y;
@@ -155,7 +155,7 @@ cq_status cq_kernel_roi_align(cq_tensor *out, const cq_tensor *x, const cq_tenso
 
 static int64_t clamp(double x, int64_t high)
 {
-    return !(x > 0) ? 0 /* NaN as well */ : x > (double)high ? high : (int64_t)x;
+    return !(x > 0) ? 0 /* also for NaN */ : x > (double)high ? high : (int64_t)x;
 }
 
 /* The greatest element of a bin, and its index. */
@@ -253,7 +253,7 @@ static void corners(double *out, const double *box, bool is_centre)
     }
 }
 
-/* The part of their union that two boxes share. */
+/* Intersection over union of two boxes. */
 static double overlap(const double *a, const double *b)
 {
     double h      = (a[2] < b[2] ? a[2] : b[2]) - (a[0] > b[0] ? a[0] : b[0]);
@@ -267,7 +267,8 @@ static double overlap(const double *a, const double *b)
 cq_status cq_kernel_nms(int64_t *chosen, int64_t *n_chosen, const cq_nms *m)
 {
     candidate *order = cq_alloc_array((size_t)m->n_boxes + 1, sizeof *order);
-    double(*kept)[4] = cq_alloc_array((size_t)m->n_boxes + 1, sizeof *kept); /* of those chosen */
+    double(*kept)[4] =
+        cq_alloc_array((size_t)m->n_boxes + 1, sizeof *kept); /* boxes chosen so far */
     cq_status status = order && kept ? CQ_OK : CQ_E_NO_MEMORY;
     int64_t   n = 0, count = 0;
 

@@ -1,14 +1,15 @@
-/* Parts of images: sampled in regions, and chosen among boxes. */
+/* Region pooling, and selection of boxes. */
 #ifndef CQ_KERNEL_CONV_REGIONS_H
 #define CQ_KERNEL_CONV_REGIONS_H
 
 #include "tensor/tensor.h"
 
 typedef struct cq_regions {
-    double  scale;   /* of the corners */
-    int64_t ratio;   /* samples along a bin; 0: as many as it has pixels */
-    bool half_pixel; /* corners are shifted by half a pixel; else regions are at least one large */
-    bool is_max;     /* the greatest sample instead of the mean */
+    double  scale;      /* of the corners */
+    int64_t ratio;      /* samples along a bin; 0: one per pixel */
+    bool    half_pixel; /* corners are shifted by half a pixel; otherwise regions have a size of at
+                           least one */
+    bool is_max;        /* the greatest sample instead of the mean */
 } cq_regions;
 
 /* x [n, channels, h, w], boxes [k, 4] (left, top, right, bottom), batch k images, out [k, channels,
@@ -26,8 +27,8 @@ double cq_kernel_roi_samples(const cq_tensor *boxes, const cq_regions *how, int6
 cq_status cq_kernel_roi_pool(cq_tensor *out, cq_tensor *indices, const cq_tensor *x,
                              const cq_tensor *rois, double scale);
 
-/* Non-maximum suppression: of boxes that share more than max_overlap of their union, the one with
- * the best score. */
+/* Non-maximum suppression: of boxes whose intersection over union exceeds max_overlap, the one with
+ * the best score is kept. */
 typedef struct cq_nms {
     int64_t       n_boxes, limit;
     double        max_overlap, min_score;

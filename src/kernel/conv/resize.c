@@ -1,6 +1,6 @@
 /* Resizing axis by axis, the last one first. Tables are filled in the precision that PyTorch
- * computes source positions in, float for float images: with float scales some positions
- * fall on the other side of a whole number than with exact ones. */
+ * computes source positions in, float for float images: with float scales some positions round to
+ * another integer than with exact scales. */
 #include "kernel/conv/resize.h"
 
 #include "base/thread.h"
@@ -74,13 +74,12 @@ static cq_status check_axes(const cq_tensor *out, const cq_tensor *x, const cq_r
 
         if (n != cq_size_of(out, i))
             return cq_fail(CQ_E_TYPE, "resize", NULL,
-                           "axis %zu of the result has %lld elements, "
-                           "not %lld",
-                           i, (long long)cq_size_of(out, i), (long long)n);
+                           "axis %zu of the result has %lld elements, expected %lld", i,
+                           (long long)cq_size_of(out, i), (long long)n);
         for (int64_t j = 0; j < a->n_out * a->n_taps; j++)
             if (a->index[j] < 0 || a->index[j] >= cq_size_of(x, i))
                 return cq_fail(CQ_E_ARGUMENT, "resize", NULL,
-                               "position %lld is outside axis %zu of %lld elements",
+                               "position %lld is out of range for axis %zu with %lld elements",
                                (long long)a->index[j], i, (long long)cq_size_of(x, i));
         *is_copy = *is_copy && !a->weight;
     }

@@ -8,14 +8,15 @@
 typedef struct cq_resize_axis {
     int64_t  n_out, n_taps; /* n_taps per output; 0: the axis is unchanged */
     int64_t *index;         /* n_out * n_taps indices of the old axis */
-    double  *weight;        /* as many; NULL: copies (n_taps is 1), whatever the dtype */
+    double *weight; /* the same number of weights; NULL: elements of any dtype are copied (n_taps is
+                       1) */
 } cq_resize_axis;
 
 cq_status cq_resize_axis_init(cq_resize_axis *a, int64_t n_out, int64_t n_taps, bool is_copy);
 void      cq_resize_axis_clear(cq_resize_axis *a);
 
 /* axes has an entry for each axis of x. Indices are checked. Floats are summed in float32 or
- * float64; integers that are not just copied go through float32 and are cut off. */
+ * float64; integers that are not just copied are computed in float32 and truncated. */
 cq_status cq_kernel_resize(cq_tensor *out, const cq_tensor *x, const cq_resize_axis *axes);
 
 typedef enum cq_resize_mode {

@@ -91,7 +91,7 @@ void cq_unfold_pack(void *dst, const void *user, int64_t k0, int64_t kc, int64_t
             char *to = (char *)dst + (j0 * kc + k * nr) * size;
 
             cq_unfold_row(line, u, k0 + k, n0 + j0, n);
-            if (width == 64) /* a panel of AVX2: let the compiler see the size */
+            if (width == 64) /* the panel size of AVX2 as a constant */
                 for (int64_t j = 0; j < padded * size; j += 64, to += kc * 64)
                     memcpy(to, line + j, 64);
             else

@@ -16,8 +16,8 @@ cq_status cq_slide_init(cq_slide *s, const cq_window *w, const cq_tensor *in, co
     if (in->rank < 3 || in->rank > 2 + CQ_MAX_SPATIAL || out->rank != in->rank ||
         (kernel && kernel->rank != in->rank))
         return cq_fail(CQ_E_TYPE, NULL, NULL,
-                       "a window needs images of rank 3 to %d, but has rank %u and %u",
-                       2 + CQ_MAX_SPATIAL, in->rank, out->rank);
+                       "expected feature maps of rank 3 to %d, got %u and %u", 2 + CQ_MAX_SPATIAL,
+                       in->rank, out->rank);
     s->n_dims   = (int)in->rank - 2;
     s->in_plane = s->out_plane = s->taps = 1;
     for (int i = s->n_dims; i-- > 0;) {
@@ -34,12 +34,11 @@ cq_status cq_slide_init(cq_slide *s, const cq_window *w, const cq_tensor *in, co
         if (s->stride[i] < 1 || s->dilation[i] < 1 || s->kernel[i] < 0 ||
             s->stride[i] > CQ_WINDOW_MAX || s->dilation[i] > CQ_WINDOW_MAX ||
             s->padding[i] > CQ_WINDOW_MAX || s->padding[i] < -CQ_WINDOW_MAX)
-            return cq_fail(
-                CQ_E_ARGUMENT, NULL, NULL,
-                "kernel %lld, stride %lld and dilation %lld of a window must be positive, and "
-                "with padding %lld at most %d",
-                (long long)s->kernel[i], (long long)s->stride[i], (long long)s->dilation[i],
-                (long long)s->padding[i], CQ_WINDOW_MAX);
+            return cq_fail(CQ_E_ARGUMENT, NULL, NULL,
+                           "kernel %lld, stride %lld and dilation %lld must be positive, and with "
+                           "padding %lld at most %d",
+                           (long long)s->kernel[i], (long long)s->stride[i],
+                           (long long)s->dilation[i], (long long)s->padding[i], CQ_WINDOW_MAX);
     }
     s->in_plane = step;
     return CQ_OK;

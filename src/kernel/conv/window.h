@@ -9,11 +9,12 @@ enum { CQ_MAX_SPATIAL = 8 };
 
 /* A stride or dilation of 0 means 1. Padding at the end needs no field: the output size implies
  * it. */
-/* No kernel, stride, padding or dilation is larger: sums and products of two fit into 64 bits. */
+/* The maximum of kernel, stride, padding and dilation: sums and products of two fit into 64
+ * bits. */
 #define CQ_WINDOW_MAX INT32_MAX
 
 typedef struct cq_window {
-    int64_t kernel[CQ_MAX_SPATIAL]; /* where a weight has it, it is taken from there */
+    int64_t kernel[CQ_MAX_SPATIAL]; /* ignored if there is a weight, whose sizes are used */
     int64_t stride[CQ_MAX_SPATIAL];
     int64_t padding[CQ_MAX_SPATIAL]; /* before the image */
     int64_t dilation[CQ_MAX_SPATIAL];

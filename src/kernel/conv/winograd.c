@@ -19,8 +19,8 @@
 
 enum {
     FEW_TILES   = 64,
-    FEW_WEIGHTS = 1 << 20,   /* transformed, that all threads may as well read */
-    V_BYTES     = 640 << 10, /* of tiles in a thread's memory */
+    FEW_WEIGHTS = 1 << 20,   /* size of transformed weights that every thread can read completely */
+    V_BYTES     = 640 << 10, /* bytes of transformed tiles per thread */
     MIN_TILES   = 24,
     MAX_TILES   = 48,
     PAD         = 16, /* floats between elements: a power of two would meet in the cache */
@@ -34,7 +34,8 @@ enum {
  * costs as much as some multiplications, reading a weight as much as using it for some more tiles.
  * Unknown sizes count as large. */
 enum { TRANSFORM = 6, READ = 8, LARGE = 64 };
-static const double WORTH = 0.9; /* of what products cost */
+static const double WORTH =
+    0.9; /* Winograd is used if its cost is at most this fraction of the products' cost */
 
 static double count(const cq_bconv_spec *s, int64_t m)
 {
@@ -117,7 +118,7 @@ struct packing {
     double        g[MAX_SIDE][MAX_WINDOW];
 };
 
-/* Whether the taps of an output lie as in a model: [input channel][row][column]. */
+/* Whether the taps of an output have the layout of a model: [input channel][row][column]. */
 static bool is_dense(const struct packing *p)
 {
     const int64_t *kernel = p->c->kernel, *step = p->taps.step;
@@ -208,7 +209,7 @@ static cq_status prepare(cq_bconv *c, const cq_bconv_spec *spec)
     return cq_parallel_for((c->out_group + 1) / 2 * c->in_group, pack_block, &p);
 }
 
-/* ---- how it is cut ---- */
+/* ---- partition of the work ---- */
 
 struct winograd {
     const cq_bconv      *c;
@@ -217,10 +218,10 @@ struct winograd {
     int64_t              in;           /* channels of all phases, in whole blocks */
     int64_t              across, down; /* tiles of an image */
     int64_t              n_tiles, n_pairs;
-    int64_t              block;          /* tiles at a time */
+    int64_t              block;          /* tiles per block */
     int64_t              v_step, m_step; /* from element to element */
     bool                 is_shared;
-    float               *v, *m; /* is_shared: all v, then a part of m for each lane */
+    float               *v, *m; /* is_shared: v of all tiles, then a part of m for each thread */
 };
 
 static cq_status init(struct winograd *w, const cq_bconv *c, const cq_bconv_call *call)

@@ -14,12 +14,12 @@
 enum {
     KEYS       = 256, /* at a time; a multiple of all panels */
     QUERIES    = 256, /* of a block of work, at most */
-    FEW_BLOCKS = 8,   /* there shall be as many, if that leaves each of them FEWER queries */
+    FEW_BLOCKS = 8,   /* minimum number of blocks, if each keeps at least FEWER queries */
     FEWER      = 64,
     ROWS       = 28,                  /* of scores, at most */
-    SCORES     = KEYS + CQ_MAX_LANES, /* from row to row: not a power of two */
-    PACKED     = 4,                   /* queries that are worth packing for */
-    SERIAL     = 64 * 64 * 64,        /* work below this is not worth a second thread */
+    SCORES     = KEYS + CQ_MAX_LANES, /* distance of rows of scores: not a power of two */
+    PACKED     = 4,                   /* number of queries from which packing pays off */
+    SERIAL     = 64 * 64 * 64,        /* work from which a second thread pays off */
 };
 
 /* Arguments that all blocks share. */
@@ -31,7 +31,7 @@ struct plan {
     int64_t                  panel, rows;         /* columns of a panel; rows of scores at a time */
     int64_t                  n_queries, n_blocks; /* of a block; blocks of one head */
     int64_t                  v_panels;            /* of v_width */
-    int64_t                  lane_size;           /* floats of a thread */
+    int64_t                  lane_size;           /* scratch floats per thread */
     float                   *memory;
 };
 
@@ -59,7 +59,7 @@ static int64_t larger(int64_t a, int64_t b)
 
 /* ---- scores ---- */
 
-/* Keys [k0, k0 + n) that query i sees. */
+/* The number of keys in [k0, k0 + n) that query i can see. */
 static int64_t n_seen(const struct block *b, int64_t i, int64_t k0, int64_t n)
 {
     int64_t end = b->p->a->causal ? smaller(b->end, b->first + i + b->past + 1) : b->end;
@@ -67,7 +67,7 @@ static int64_t n_seen(const struct block *b, int64_t i, int64_t k0, int64_t n)
     return smaller(n, larger(0, end - k0));
 }
 
-/* A row of n scores of query i becomes powers. */
+/* Converts a row of n scores of query i to exponentials. */
 static void soften(struct block *b, int64_t i, int64_t k0, int64_t n, float *s)
 {
     const cq_attention      *a     = b->p->a;
@@ -105,7 +105,7 @@ static void pack_keys(const struct block *b, int64_t k0, int64_t n)
                        smaller(p->panel, a->v_width - j));
 }
 
-/* Scores of some rows from the i-th, by all keys that are packed. */
+/* Scores of some rows from the i-th on, for all packed keys. */
 static void score_rows(const struct block *b, int64_t i, int64_t rows, int64_t n)
 {
     const struct plan  *p = b->p;
@@ -182,7 +182,7 @@ static void attend_to_keys(struct block *b, int64_t k0, int64_t n)
     for (int64_t i = 0; i < b->n; i += p->rows) {
         int64_t rows = smaller(p->rows, b->n - i);
 
-        if (!n_seen(b, i + rows - 1, k0, n)) /* the last of them sees most */
+        if (!n_seen(b, i + rows - 1, k0, n)) /* the last row sees most keys */
             continue;
         score_rows(b, i, rows, n);
         for (int64_t r = 0; r < rows; r++) {

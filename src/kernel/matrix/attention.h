@@ -18,7 +18,7 @@ typedef struct cq_attention_in {
 
 typedef struct cq_attention {
     int64_t         batch, heads, queries, keys;
-    int64_t         group;          /* heads that share keys and values; 0: none do */
+    int64_t         group;          /* number of heads that share keys and values; 0: none */
     int64_t         width, v_width; /* of queries and keys; of values and results */
     cq_attention_in q, k, v;        /* rows of k and v are keys */
     float          *out;
@@ -32,10 +32,10 @@ typedef struct cq_attention {
     bool            shown, bias_first;
     float           hidden;
 
-    /* Keys from ends[sample] on are not seen; query i of a causal one sees keys up to i + past. */
+    /* Keys from ends[sample] on are hidden; if causal, query i sees keys up to i + past. */
     const int64_t *ends; /* NULL: all */
     bool           causal;
-    int64_t        past; /* with ends: the queries are the last of them */
+    int64_t        past; /* with ends: the queries are at the last visible positions */
 
     bool blind_is_zero; /* a query without any visible key gives 0 instead of softmax's NaN */
 } cq_attention;

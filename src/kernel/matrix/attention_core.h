@@ -9,7 +9,7 @@
 /* The state of a row of scores between blocks of keys. */
 typedef struct cq_attention_row {
     float  top;  /* the largest so far; -INFINITY: none yet */
-    float  fade; /* factor for earlier results */
+    float  fade; /* factor that rescales earlier results */
     double sum;  /* of the powers so far */
 } cq_attention_row;
 
@@ -20,7 +20,7 @@ typedef struct cq_attention_core {
     void (*cap)(float *s, int64_t n, float cap);
     void (*add)(float *s, int64_t n, const float *bias, int64_t step);
     void (*hide)(float *s, int64_t n, const uint8_t *hides, int64_t step, bool shown, float hidden);
-    /* n scores become powers of e, less the largest; sum and top grow. */
+    /* Replaces n scores by exp(score - largest score), and updates sum and top. */
     void (*soften)(float *s, int64_t n, cq_attention_row *row);
     void (*times)(float *x, int64_t n, float factor);
 } cq_attention_core;

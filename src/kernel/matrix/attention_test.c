@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Any numbers, the same ones every time. */
+/* Deterministic pseudo-random numbers. */
 static float number(int64_t i, int seed)
 {
     uint64_t x = (uint64_t)(i + 1) * 6364136223846793005u + (uint64_t)seed * 1442695040888963407u;
@@ -27,7 +27,7 @@ static float *numbers(int64_t n, int seed)
     return x;
 }
 
-/* A score as the formula has it. */
+/* A score computed from the formula. */
 static double score(const cq_attention *a, int64_t s, int64_t h, int64_t i, int64_t k)
 {
     const float   *q = a->q.data, *key = a->k.data, *bias = a->bias.data;
@@ -87,7 +87,8 @@ static void expect_row(const cq_attention *a, int64_t s, int64_t h, int64_t i, c
     cq_free(p);
 }
 
-/* Results follow the formula, are bitwise equal on three threads, and nothing else is written. */
+/* Checks that results match the formula and are bitwise equal on three threads, and that nothing
+ * else is written. */
 static void expect_formula(cq_attention *a)
 {
     int64_t n   = a->batch * a->heads * a->queries * (a->v_width + 3);
@@ -237,7 +238,7 @@ TEST(attention, what_comes_later_is_not_seen)
             a.ends          = way & 2 && sizes[i][0] <= 9 && sizes[i][1] >= 25 ? ends : NULL;
             a.blind_is_zero = way & 4;
             expect_formula(&a);
-            a.past = -2; /* the first two queries see nothing */
+            a.past = -2; /* the first two queries have no visible key */
             expect_formula(&a);
             done(&a);
         }

@@ -7,8 +7,8 @@ static int64_t parts(int64_t n, int64_t each)
     return (n + each - 1) / each;
 }
 
-/* The number of bands is the number of threads that can be used, or a multiple of it, so that
- * shares are equal. */
+/* The number of bands is a multiple of the number of usable threads, so that threads get equal
+ * shares. */
 int64_t cq_bands_cut(cq_bands *b, int64_t width, int64_t work, int64_t most)
 {
     const int64_t threads = cq_threads();

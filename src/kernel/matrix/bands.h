@@ -1,12 +1,14 @@
 /* Rows of the planes of blocked images as blocks of work: band by band of rows, and in a band plane
- * by plane. Products go along pixels too; so whatever of an image a thread has written it also
- * reads in the next step, but for a row or two at its edge. */
+ * by plane. Products are split along pixels too. So in the next step a thread reads the rows that
+ * it wrote itself, except for one or two at the edge. */
 #ifndef CQ_KERNEL_MATRIX_BANDS_H
 #define CQ_KERNEL_MATRIX_BANDS_H
 
 #include <stdint.h>
 
-enum { CQ_PIXEL_BLOCK = 120 }; /* of a product, at most; with fewer pixels it is cut by channels */
+enum {
+    CQ_PIXEL_BLOCK = 120
+}; /* maximum pixels per block of a product; feature maps with fewer pixels are split by channels */
 
 typedef struct cq_bands {
     int64_t images, planes, rows; /* planes of an image, rows of a plane */

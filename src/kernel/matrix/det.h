@@ -7,7 +7,7 @@
 /* The determinants of the matrices in x's last two dimensions, computed in double. */
 cq_status cq_kernel_det(cq_tensor *out, const cq_tensor *x);
 
-/* The inverses of those matrices, in double; a matrix that has none gives infinities and NaN. */
+/* The inverses of those matrices, in double; a singular matrix gives infinities and NaN. */
 cq_status cq_kernel_inverse(cq_tensor *out, const cq_tensor *x);
 
 #endif

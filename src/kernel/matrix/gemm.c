@@ -1,11 +1,12 @@
 /* The loops around the tile kernels.
  *
- * C is cut into tiles that threads take one by one. A tile of n_tile columns needs a block
- * of B, KC x n_tile, that stays in the L2 cache while panels of A stream past it. When
- * n is so small that there would be too few tiles, they are cut along m as well; then B is
- * packed for all of them beforehand, K_CHUNK rows at a time so that this stays bounded.
+ * C is cut into tiles that threads take one by one. A tile of n_tile columns needs a block of B, KC
+ * x n_tile, that stays in the L2 cache while panels of A stream past it. When n is so small that
+ * there would be too few tiles, they are cut along m as well; then B is packed for all of them
+ * beforehand, K_CHUNK rows at a time so that this stays bounded.
  *
- * Where C is cut depends on m, n and k only, and the order of summation not even on that. */
+ * The partition of C depends on m, n and k only; the order of summation does not depend on the
+ * partition. */
 #include "kernel/matrix/gemm.h"
 
 #include "base/thread.h"
@@ -21,14 +22,14 @@ enum {
     M_BLOCK  = 120, /* rows of A that stay in the L2 cache beside the block of B */
     M_TILES  = 8,   /* tiles along m when n alone gives less than N_TILES */
     N_TILES  = 4,
-    M_TILE   = 48,           /* not less than this */
-    SERIAL   = 64 * 64 * 64, /* a multiplication below this is not worth a second thread */
-    DOT_WORK = 1 << 16,      /* elements of the matrix in a block of a vector's product */
-    SUM_COLS = 4096,         /* results of a block that stay in the L1 cache, at most */
+    M_TILE   = 48,           /* minimum rows of a tile */
+    SERIAL   = 64 * 64 * 64, /* work from which a second thread pays off */
+    DOT_WORK = 1 << 16,      /* matrix elements per block of a product with a vector */
+    SUM_COLS = 4096,         /* maximum results of a block that stay in the L1 cache */
     MIN_COLS = 256,
 };
 
-#define T        uint64_t /* wraps around where a signed type must not */
+#define T        uint64_t /* unsigned, so that overflow wraps around */
 #define SCALAR   cq_f64_to_i64
 #define NR       8
 #define FN(name) name##_i64
@@ -100,7 +101,7 @@ cq_status cq_gemm_pack_a(void **out, cq_dtype dtype, int64_t m, int64_t k, cq_ma
 
     *out = NULL;
     if (!p.type)
-        return cq_fail(CQ_E_INTERNAL, NULL, NULL, "no matrix multiplication for %s",
+        return cq_fail(CQ_E_INTERNAL, NULL, NULL, "matrix multiplication is not implemented for %s",
                        cq_dtype_name(dtype));
     CQ_TRY(alloc_elements(&p.out, round_up(m, p.type->mr), k, p.type->size));
     *out = p.out;
@@ -112,8 +113,8 @@ cq_status cq_gemm_pack_a(void **out, cq_dtype dtype, int64_t m, int64_t k, cq_ma
 struct plan {
     const cq_gemm   *g;
     const gemm_type *type;
-    const char      *a; /* packed, all of it */
-    char            *b; /* packed, of this chunk of k; NULL: tiles pack their own */
+    const char      *a; /* A, packed completely */
+    char            *b; /* this chunk of B, packed; NULL: each tile packs its part */
     int64_t          m_tile, n_tile, m_tiles, n_tiles;
     int64_t          k0, k1; /* this chunk */
 };
@@ -251,7 +252,7 @@ struct vector_product {
     const char      *x, *w; /* the vector; the matrix */
     char            *y;
     int64_t          x_step, ldw, n, k, step; /* step: results in a block */
-    bool             is_dots; /* results are dot products with rows of w, else sums of rows */
+    bool             is_dots; /* results are dot products with rows of w; otherwise sums of rows */
 };
 
 static cq_status vector_block(void *user, int64_t block)
@@ -267,8 +268,7 @@ static cq_status vector_block(void *user, int64_t block)
     return CQ_OK;
 }
 
-/* The wider, the longer the pieces of the matrix that are read at a time; but all threads have
- * some. */
+/* Wide blocks read long contiguous pieces of the matrix, but every thread should have a block. */
 static int64_t columns_at_once(int64_t n)
 {
     int64_t each = cq_threads() == 1 ? n : round_up(n / (2 * cq_threads()) + 1, 64);
@@ -327,11 +327,11 @@ cq_status cq_gemm_run(const cq_gemm *g)
     cq_status        status;
 
     if (!type)
-        return cq_fail(CQ_E_INTERNAL, NULL, NULL, "no matrix multiplication for %s",
+        return cq_fail(CQ_E_INTERNAL, NULL, NULL, "matrix multiplication is not implemented for %s",
                        cq_dtype_name(g->dtype));
     if (g->m == 0 || g->n == 0)
         return CQ_OK;
-    if (g->k == 0) { /* no term at all: one that is zero */
+    if (g->k == 0) { /* an empty sum is computed as a single zero term */
         static const double complex zero[1];
 
         empty          = *g;

@@ -31,7 +31,7 @@ typedef struct cq_gemm {
     double    alpha, beta; /* beta 0: C is not read */
 
     const void  *row_bias; /* m elements added to the rows' elements, or NULL */
-    const void  *col_bias; /* n elements; not both */
+    const void  *col_bias; /* n elements added to the columns; not both */
     const void  *packed_a; /* instead of a */
     cq_pack_b_fn pack_b;   /* instead of b */
     const void  *pack_b_user;

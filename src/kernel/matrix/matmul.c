@@ -65,7 +65,7 @@ static cq_status multiply_one(void *user, int64_t block)
     return cq_gemm_run(&g);
 }
 
-/* A batch of a times one matrix is one tall matrix, if a's rows lie evenly. */
+/* A batch times a single matrix is one tall product if the rows of a are equidistant. */
 static bool fold_rows(struct batch *p, int64_t *n_batch)
 {
     int64_t rows = p->gemm.m, step = p->a.row;

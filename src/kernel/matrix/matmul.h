@@ -9,8 +9,8 @@
  * before the last two are batches that broadcast. */
 cq_status cq_kernel_matmul(cq_tensor *out, const cq_tensor *a, const cq_tensor *b);
 
-/* out = alpha * a @ b + beta * c, of matrices or batches of matrices; c broadcasts to out
- * and may be NULL, then beta does not count. */
+/* out = alpha * a @ b + beta * c, of matrices or batches of matrices; c broadcasts to out; if it is
+ * NULL, beta is ignored. */
 cq_status cq_kernel_addmm(cq_tensor *out, const cq_tensor *c, const cq_tensor *a,
                           const cq_tensor *b, double beta, double alpha);
 

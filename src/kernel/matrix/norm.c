@@ -158,7 +158,7 @@ static cq_status batch_train_block(void *user, int64_t block)
     return CQ_OK;
 }
 
-/* A running statistic is read and written: a copy when it cannot be used in place. */
+/* A running statistic, which is read and written; copied if it cannot be used in place. */
 static char *running(cq_operands *s, cq_tensor *t)
 {
     const char *old = cq_operands_in(s, t);

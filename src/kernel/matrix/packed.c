@@ -11,13 +11,13 @@
 #include <string.h>
 
 enum {
-    K_BLOCK   = 256,
-    ROWS      = 252,     /* of a block of work, at most: K_BLOCK numbers of each in the L2 cache */
-    WORK      = 1 << 18, /* multiplications in one, at least */
-    PANELS    = 48,      /* that rows are read for at a time, if that leaves threads BLOCKS each */
+    K_BLOCK = 256,
+    ROWS = 252, /* maximum rows of a block of work: K_BLOCK elements of each stay in the L2 cache */
+    WORK = 1 << 18, /* minimum multiplications per block of work */
+    PANELS    = 48, /* panels per block of work, if each thread still gets BLOCKS blocks */
     BLOCKS    = 4,
     COPY_ROW  = K_BLOCK + CQ_MAX_LANES,
-    COPY_FROM = 8 /* panels that are worth a copy of rows */
+    COPY_FROM = 8 /* number of panels from which copying rows pays off */
 };
 
 struct cq_packed {
@@ -26,7 +26,7 @@ struct cq_packed {
     float         *w;
 };
 
-/* Where a matrix lies before it is packed. */
+/* The layout of a matrix before it is packed. */
 struct packing {
     cq_packed   *p;
     const float *b;
@@ -142,7 +142,7 @@ struct product {
     int64_t               chunk, n_chunks; /* of panels */
 };
 
-/* Columns after the last one of the last panel must not be stored: they go through tile. */
+/* Columns after the last one must not be stored, so a partial panel is computed in a buffer. */
 static void put_narrow(const cq_packed_call *c, const cq_core_tile *t, int64_t row, int64_t n,
                        int64_t col, int64_t width)
 {
@@ -256,7 +256,7 @@ static cq_status product_block(void *user, int64_t block)
 cq_status cq_packed_run(const cq_packed *p, const cq_packed_call *call)
 {
     struct product g = { .p = p, .c = call };
-    int64_t        each; /* blocks, at least */
+    int64_t        each; /* minimum number of blocks */
 
     if (!call->m || !p->n)
         return CQ_OK;

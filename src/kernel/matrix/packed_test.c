@@ -10,7 +10,8 @@ static float at(int64_t i, int seed)
     return (float)((7 * i + seed) % 11 - 5) / 4;
 }
 
-/* A single row: the bits are those of the plain product, if that adds rows of the matrix. */
+/* The product of a single row is bitwise equal to the plain product, if that sums rows of the
+ * matrix. */
 static void check_row(const cq_packed *p, int64_t k, int64_t n, float *x, const float *b,
                       bool by_columns)
 {

@@ -97,8 +97,7 @@ static cq_status check_cell(const cq_rnn *cell, const cq_tensor *x)
         bad = bad || cell->gates[i] < 0 || cell->gates[i] >= n_gates;
     if (bad)
         return cq_fail(CQ_E_TYPE, "rnn", NULL,
-                       "the weights of a recurrent layer do not fit its "
-                       "input and one another");
+                       "the shapes of the weights and the input of a recurrent layer do not match");
     return cq_operands_need_float(x, "rnn");
 }
 
@@ -110,16 +109,15 @@ static cq_status check_states(const struct rnn *r, const cq_tensor *out, const c
 
     if (!cq_operands_has(out, r->steps * h) || !cq_operands_has(h_n, h) ||
         !cq_operands_has(h0, h) || !cq_operands_has(c_n, c) || !cq_operands_has(c0, c))
-        return cq_fail(CQ_E_TYPE, "rnn", NULL,
-                       "the states or results of a recurrent layer do not "
-                       "have %lld sequences of width %lld",
-                       (long long)r->batch, (long long)r->width);
+        return cq_fail(
+            CQ_E_TYPE, "rnn", NULL,
+            "expected states and results of a recurrent layer with %lld sequences of width %lld",
+            (long long)r->batch, (long long)r->width);
     if (!cq_operands_has(cell->b_ih, g) || !cq_operands_has(cell->b_hh, g) ||
         !cq_operands_has(cell->w_hr, r->width * r->hidden) ||
         !cq_operands_has(cell->peephole, 3 * r->hidden))
         return cq_fail(CQ_E_TYPE, "rnn", NULL,
-                       "the parameters of a recurrent layer are not for "
-                       "%lld hidden units",
+                       "expected parameters of a recurrent layer with %lld hidden units",
                        (long long)r->hidden);
     return CQ_OK;
 }
@@ -157,7 +155,7 @@ static cq_status make_space(struct rnn *r)
 /* --- products ------------------------------------------------------------------------------ */
 
 struct cq_rnn_packed {
-    cq_packed *w_ih, *w_hh; /* turned, so that a step is a row */
+    cq_packed *w_ih, *w_hh; /* transposed, so that a step is a row */
 };
 
 cq_status cq_rnn_packed_new(cq_rnn_packed **out, const cq_tensor *w_ih, const cq_tensor *w_hh)
@@ -273,7 +271,7 @@ static cq_status step_gru(const struct rnn *r)
     return CQ_OK;
 }
 
-/* Takes the new state over for the sequences that are still going, and writes the output. */
+/* Stores the new state for the sequences that have not ended, and writes the output. */
 static void commit(struct rnn *r, int64_t t)
 {
     const char *h     = r->w_hr ? r->projected : r->new_h;
@@ -324,7 +322,7 @@ static cq_status run(struct rnn *r)
 {
     bool has_packed = r->cell->packed && r->dtype == CQ_DTYPE_F32;
 
-    /* A single sequence multiplies by a vector, which is not worth packing for. */
+    /* For a single sequence the product is by a vector, for which packing does not pay off. */
     CQ_TRY(has_packed ? multiply_input_packed(r) : multiply_input(r));
     if (has_packed)
         r->packed = r->cell->packed->w_hh;

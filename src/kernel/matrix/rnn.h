@@ -28,20 +28,20 @@ typedef struct cq_rnn_activation {
     double    alpha, beta; /* no defaults */
 } cq_rnn_activation;
 
-/* Weights of float32 in the order in which products read them, for cells that are run often. */
+/* Prepacked float32 weights, for cells that run repeatedly. */
 typedef struct cq_rnn_packed cq_rnn_packed;
 
 /* w_ih and w_hh are matrices as below, without gaps. */
 cq_status cq_rnn_packed_new(cq_rnn_packed **out, const cq_tensor *w_ih, const cq_tensor *w_hh);
 void      cq_rnn_packed_free(cq_rnn_packed *p); /* NULL is fine */
 
-/* All zero is PyTorch's cell without biases. Comments mark tensors that may be NULL. */
+/* A zeroed struct is PyTorch's cell without biases. Comments mark tensors that may be NULL. */
 typedef struct cq_rnn {
     cq_rnn_kind kind;
     bool        reverse; /* from the last step, or the end of each length, to the first */
 
-    /* Which part of the weights a gate has: LSTM i f g o, GRU r z n. All 0: in that order.
-     * ONNX has i o f c, which is { 0, 2, 3, 1 }, and z r h, which is { 1, 0, 2 }. */
+    /* The position of each gate in the weights: LSTM i f g o, GRU r z n. All 0: in that order.
+     * ONNX's order i o f c is { 0, 2, 3, 1 }, and z r h is { 1, 0, 2 }. */
     int gates[4];
 
     /* LSTM: gates, cell, output. GRU: gates, new. Plain: one. */
@@ -58,7 +58,7 @@ typedef struct cq_rnn {
     const cq_tensor *peephole;    /* LSTM: [3 * hidden], i o f; or NULL */
     const int64_t   *lengths;     /* steps of each sequence of the batch, or NULL */
 
-    const cq_rnn_packed *packed; /* of just these w_ih and w_hh; NULL: they are packed each time */
+    const cq_rnn_packed *packed; /* made from w_ih and w_hh; NULL: they are packed in each call */
 } cq_rnn;
 
 /* x [steps, batch, input]; out [steps, batch, hidden or proj], zero past a sequence's end;

@@ -68,7 +68,7 @@ TEST(rnn, packed_weights_give_the_same)
 
     CHECK_OK(cq_rnn_packed_new(&packed, s.cell.w_ih, s.cell.w_hh));
     s.cell.packed = packed;
-    for (int i = 0; i < 2; i++) { /* they are still good after a run */
+    for (int i = 0; i < 2; i++) { /* packed weights can be reused */
         CHECK_OK(cq_kernel_rnn(s.out, s.h_n, NULL, s.x, s.h, NULL, &s.cell));
         check_close(cq_tensor_retain(s.out), gru_out, 1e-6);
         check_close(cq_tensor_retain(s.h_n), gru_out + 6, 1e-6);

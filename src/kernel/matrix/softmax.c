@@ -1,5 +1,5 @@
-/* Softmax along a dimension. Rows that lie dense in memory, which is what attention and the last
- * layer of a classifier have, are shared among threads. */
+/* Softmax along a dimension. Dense rows, as in attention and the last layer of a classifier, are
+ * distributed among threads. */
 #include "kernel/reduce.h"
 
 #include "base/thread.h"
@@ -77,7 +77,7 @@ static cq_status softmax(cq_tensor *out, const cq_tensor *x, uint32_t dim, bool 
     if (is_dense(out, dim) && is_dense(x, dim))
         return rows_run(out, x, as_log);
     if (wide == CQ_WIDE_I64 || cq_dtype_is_complex(out->dtype) || cq_dtype_is_complex(x->dtype))
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "softmax of %s cannot give %s",
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "softmax of %s cannot be stored as %s",
                        cq_dtype_name(x->dtype), cq_dtype_name(out->dtype));
     cq_lanes_init(&l, dim);
     CQ_TRY(cq_lanes_add(&l, out));

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-enum { PIECE = 512 }; /* terms of a sum until it is added up in double */
+enum { PIECE = 512 }; /* terms summed in float before the sum is added to a double */
 
 typedef void cq_softmax_fn(float *out, const float *x, int64_t n); /* out may be x */
 

@@ -19,7 +19,7 @@ enum { PANEL = 2 * LANES };
 #define SECOND 2, 6, 3, 7
 #endif
 
-/* A square of x, turned: rows are shuffled like cards until they are columns. */
+/* Transposes a square of x by repeatedly interleaving rows. */
 INLINE void turn(float *out, const float *x, int64_t col)
 {
     V a[LANES], b[LANES];
@@ -92,7 +92,7 @@ static void hide(float *s, int64_t n, const uint8_t *hides, int64_t step, bool s
             s[i] = (hides[i * step] != 0) == shown ? s[i] : hidden;
 }
 
-/* A NaN is not seen here: its power makes the sum one. */
+/* NaN is ignored here; its exponential makes the sum NaN. */
 INLINE float largest(const float *s, int64_t n)
 {
     V     a = SPREAD(-INFINITY), b = a;

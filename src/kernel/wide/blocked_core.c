@@ -31,8 +31,8 @@
         if (vectors > 1)                                                                           \
             t##r = FMA(x, w1, t##r);                                                               \
     }
-/* With one vector, even and odd numbers are summed separately: six sums would wait for each
- * other. */
+/* With one vector, even and odd elements are summed separately, because six dependent sums would
+ * stall. */
 #define TILE_STEP_ODD(r)                                                                           \
     if (rows > r) {                                                                                \
         V x  = SPREAD(p##r[at + k + 1]);                                                           \
@@ -69,9 +69,8 @@
             sum = AT_MOST(SPREAD((f)->hi), AT_LEAST(SPREAD((f)->lo), sum));                        \
     } while (0)
 
-/* Where a tile begins to prefetch, and bytes from step to step. A panel is more than memory
- * delivers during one tile: each row has an equal share in it. Without anything to prefetch it is
- * w itself. */
+/* The address at which a tile begins to prefetch, and the bytes per step. Memory cannot deliver a
+ * panel during one tile, so rows prefetch equal shares. Without a prefetch it is w. */
 INLINE const char *next_of(int64_t *bytes, const cq_core_tile *t, int64_t first, const int rows)
 {
     const int64_t all = 8 * LANES, of = t->sharers;
@@ -102,7 +101,7 @@ INLINE void tile_of(const cq_core_tile *t, const int rows, const int vectors,
         int64_t at = t->offsets[step], k = 0;
 
         if (vectors > 1) {
-            if (rows == 1) { /* two sums would wait for each other */
+            if (rows == 1) { /* shortens the dependency chain of two sums */
                 V odd_s = SPREAD(0), odd_t = odd_s;
 
                 for (; k + 1 < kc; k += 2, w += 4 * LANES) {
@@ -224,11 +223,11 @@ INLINE void line_half(const cq_core_tile *t, const int rows, const int vectors,
 #define ONE_TILE line_half
 #include "kernel/wide/tiles.inc"
 #else
-#define lines_half lines_near /* half a vector takes as long */
+#define lines_half lines_near /* half a vector takes the same time */
 #endif
 
-/* One pixel alone has few sums, which wait for each other least in tile_of. A table, because
- * binaryen would join all shapes to one function, for which an engine takes seconds to compile. */
+/* A single pixel has few sums, whose dependency chains are shortest in tile_of. A table, because
+ * binaryen would merge all shapes into one function, which engines take seconds to compile. */
 static void tiles(const cq_core_tile *t, int64_t rows, int vectors, const float *const *px)
 {
     static void (*const shapes[])(const cq_core_tile *, int64_t, int,
@@ -239,7 +238,7 @@ static void tiles(const cq_core_tile *t, int64_t rows, int vectors, const float 
     shapes[shape](t, rows, vectors, px);
 }
 
-/* ---- channel by channel ---- */
+/* ---- depthwise ---- */
 
 /* As FINISH, of up to seven sums, which begin with the bias. */
 #define BEGIN(j) V s##j = first;
@@ -268,7 +267,7 @@ static void tiles(const cq_core_tile *t, int64_t rows, int vectors, const float 
         EACH_OF_7(KEEP)                                                                            \
     } while (0)
 
-/* n pixels from the i-th, any window. */
+/* n pixels from the i-th on, with any window. */
 INLINE void window_any(const cq_core_taps *t, int64_t i, const int n)
 {
     const int64_t step = t->step, out_step = t->out_step;
@@ -377,7 +376,8 @@ static void depthwise(const cq_core_taps *t)
         row_any(t);
 }
 
-/* The largest, if none is NaN: the sum is one then, and also where infinities cancel. */
+/* The maximum. If an input is NaN, so is the sum, which detects it; the sum of opposite infinities
+ * is also NaN. */
 static void max_taps(const cq_core_taps *t)
 {
     const int64_t rows = t->rows, cols = t->cols, x_row = t->x_row, x_col = t->x_col;

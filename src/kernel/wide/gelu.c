@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-/* log erfc(x / sqrt 2) / x is a polynomial, fitted for this file on 0 … 13 towards the least
- * greatest error of the result; further out that is 0. It is summed in pairs, which do not wait for
- * each other. Half of x by the power is what x > 0 lacks of x, and what x < 0 has: nothing is lost
- * where the error function is near 1. */
+/* log erfc(x / sqrt 2) / x is approximated by a polynomial, fitted for this file on 0 … 13 to
+ * minimise the largest error of the result; beyond 13 the result is 0. It is evaluated in pairs to
+ * shorten dependency chains. Half of x times the exponential is subtracted from x if x > 0, and is
+ * the result if x < 0, so no digits are lost where the error function is near 1. */
 INLINE V gelu_of(V x)
 {
     const V z = AT_MOST(SPREAD(13), AT_LEAST(SPREAD(0) - x, x)), u = z * z, v = u * u;

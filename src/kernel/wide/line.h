@@ -14,7 +14,7 @@
 
 #define LINE_GO(bytes) (p0 += (bytes), p3 += (bytes), p6 += (bytes), p9 += (bytes), p12 += (bytes))
 
-/* Where pixel r lies. */
+/* The address of pixel r. */
 #define LINE_PLACE(r) (near ? p0 + 4 * LANES * (r) : LINE_THIRD(r) + (r) % 3 * apart)
 #define LINE_THIRD(r) ((r) < 3 ? p0 : (r) < 6 ? p3 : (r) < 9 ? p6 : (r) < 12 ? p9 : p12)
 

@@ -127,7 +127,7 @@ INLINE I dot_of_pair(I s, I x, I w)
 #define DOT(s, x, w) ((s) + (I)wasm_i32x4_dot_i16x8((v128_t)(x), (v128_t)(w)))
 #elif CQ_LANES == 4
 #define DOT(s, x, w) ((s) + ((x) << 16 >> 16) * ((w) << 16 >> 16) + ((x) >> 16) * ((w) >> 16))
-#else /* lowered, for tests: in line it would take minutes to compile */
+#else /* portable code for tests: inlining it would take minutes to compile */
 #define DOT(s, x, w) dot_lowered(s, x, w)
 static __attribute__((noinline)) I dot_lowered(I s, I x, I w)
 {
@@ -177,7 +177,7 @@ INLINE V limited(V x, float lo, float hi)
 
 /* ---- storing results ---- */
 
-/* Channels c … of a pixel at out, as many as there are; sum begins with start. */
+/* Stores the channels of a pixel from c on, at most to the last one; sum begins with start. */
 INLINE void put(void *out, I sum, const cq_quant_finish *f, int64_t c, int64_t cols)
 {
     const V x = limited(FMA(FLOATS(sum), LOAD(f->scale + c), LOAD(f->bias + c)), f->lo, f->hi);
@@ -427,7 +427,7 @@ static void tiles(const cq_quant_tile *t, int64_t rows, int vectors, const void 
     (t->line ? tiles_in_line : tiles_anywhere)(t, rows, vectors, px);
 }
 
-/* ---- channel by channel ---- */
+/* ---- depthwise ---- */
 
 enum { PIXELS = 4 }; /* at a time */
 #define EACH_PIXEL(X) X(0) X(1) X(2) X(3)
@@ -447,7 +447,7 @@ enum { PIXELS = 4 }; /* at a time */
     else if (n > (r))                                                                              \
         put(out + (r)*out_step, s##r, &f, c, t->channels);
 
-/* Reads x a vector at a time, also past its last channel: there is room. */
+/* Reads x a vector at a time, also past the last channel, which is allocated. */
 INLINE void depthwise_pixels(const cq_quant_taps *t, int64_t i, int64_t c, const int n,
                              const int vectors)
 {
@@ -495,7 +495,7 @@ static void depthwise(const cq_quant_taps *t)
             depthwise_row(t, i + PIXELS <= t->n ? i : t->n - PIXELS, PIXELS);
 }
 
-/* ---- number by number ---- */
+/* ---- element-wise ---- */
 
 INLINE void to_grid_at(Q *out, const float *x, float scale, int32_t zero, float inverse)
 {

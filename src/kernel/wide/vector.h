@@ -49,8 +49,7 @@ typedef double  D __attribute__((vector_size(4 * CQ_LANES))); /* as many numbers
 #define SMALLER(a, b)      CHOOSE(((a) < (b)) | ((a) != (a)), a, b)
 #define ADD_EXPONENT(p, t) ((V)((I)(p) + ((I)(t) << 23))) /* the low bits of t */
 #define PREFETCH(p)        __builtin_prefetch(p, 0, 2)
-/* A line that will be written, while there is something else to do: until another core has given it
- * back takes as long as a tile. */
+/* Prefetches a cache line for writing: fetching it from another core takes as long as a tile. */
 #if defined(__x86_64__)
 #define WILL_WRITE(p) __asm__ volatile("prefetchw %0" : : "m"(*(const char *)(p)))
 #else
@@ -113,8 +112,8 @@ static inline H fused_h(H a, H b, H c)
 #endif
 #endif
 
-/* Keeps a value in a register that is read once and used often: otherwise compilers read it again
- * for each use. With 16 registers none can be spared for that. */
+/* Keeps a value that is used often in a register; otherwise compilers reload it for each use. With
+ * 16 registers none is available for this. */
 #if CQ_LANES == 16 && defined(__AVX512F__)
 #define STAYS_IN_REGISTER(v) __asm__("" : "+v"(v))
 #else
@@ -140,7 +139,7 @@ static inline H fused_h(H a, H b, H c)
 #define NUMBERS_FROM_MEMORY 0
 #endif
 
-/* These give x when it is NaN. */
+/* These return x if it is NaN. */
 #if CQ_LANES == 16 && defined(__AVX512F__)
 #define AT_LEAST(low, x) ((V)_mm512_max_ps(low, x))
 #define AT_MOST(high, x) ((V)_mm512_min_ps(high, x))
@@ -201,7 +200,7 @@ static inline V permuted(V v, I at)
 }
 #endif
 
-/* Elements 0, 2, 4 … of those at p; the last that is read is the last that is taken. */
+/* Elements 0, 2, 4 … from p on; no element after the last selected one is read. */
 #if CQ_LANES == 16
 #define EVEN 0, 2, 4, 6, 8, 10, 12, 14, 17, 19, 21, 23, 25, 27, 29, 31
 #elif CQ_LANES == 8
@@ -223,8 +222,8 @@ static inline V permuted(V v, I at)
 #define BOTH_HALVES  0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
 #define LOAD_EVEN(p) ((V)__builtin_shufflevector(LOAD(p), LOAD((p) + LANES - 1), EVEN))
 
-/* For as many rows as a tile has; the others are folded away if rows is a constant. Every sum has a
- * separate variable: gcc would keep an array in memory. */
+/* Expands to one statement per row of a tile; unused ones are removed if rows is a constant. Every
+ * sum has a separate variable, because gcc would keep an array in memory. */
 #define EACH_ROW(X) X(0) X(1) X(2) X(3) EACH_FURTHER_ROW(X)
 #if TILE_ROWS == 14
 #define EACH_FURTHER_ROW(X) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13)

@@ -1,5 +1,5 @@
-/* exp, tanh and erf of vectors: libm's are calls. Errors are below 1.7 units in the last place
- * (vmath_test.c). Polynomials are fitted as in power.h. */
+/* exp, tanh and erf of vectors, because libm's are function calls. Errors are below 1.7 units in
+ * the last place (vmath_test.c). Polynomials are fitted as in power.h. */
 #ifndef CQ_KERNEL_WIDE_VMATH_H
 #define CQ_KERNEL_WIDE_VMATH_H
 

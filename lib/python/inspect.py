@@ -1,6 +1,6 @@
 """inspect: kinds of values, and the parameters of functions."""
 import types
-from calque import parameters_of
+from calque import parameters_of, source_of
 
 
 def isfunction(obj):
@@ -76,7 +76,10 @@ def getfullargspec(func):
 
 
 def getsource(obj):
-    raise NotImplementedError("inspect.getsource is not implemented")
+    text = source_of(obj)
+    if text is None:
+        raise NotImplementedError("inspect.getsource is implemented for modules only")
+    return text
 
 
 def stack(context=1):

@@ -33,6 +33,22 @@ CASES = [
     ("a.type(b.type()), b.type(a.type()), torch.zeros(2).type(a.type())", "Bx3", "int:9:Bx3"),
     ("a * 2 if torch.min(a) < -9 or torch.max(a) > 9 else a * 3", "Bx3"),
     ("a * 2 if torch.min(a) < 9 and bool(torch.max(a) > -9) else a * 3", "Bx3"),
+    ("a * 2 if isinstance(a, torch.cuda.FloatTensor) else a * 3 if isinstance(a, (int, torch.FloatTensor)) else a", "Bx3"),
+    ("torch.sparse_coo_tensor(b, a[:, 0], (6, 7)).to_dense()", "5x3", "int:6:2x5"),
+    ("torch.mm(torch.sparse_coo_tensor(b.t(), torch.ones(len(b)), torch.Size([4, 3])), a)", "3x3", "int:3:5x2"),
+    ("a * 2 if a == None or None != a and a == 'x' else a * 3, a + (a != None) + ('x' == a)", "Bx3"),
+    ("a[..., (1, 0)], a[:, (2, 0)] + a[:, [1]], a[((0, 1), (2, 0))]", "Bx3"),
+    # A dynamic number of groups: each image has its own weight.
+    ("F.conv2d(a.reshape(1, -1, 7, 6), b.reshape(-1, 4, 3, 2), c.flatten(), 2, (1, 0), groups=a.shape[0])",
+     "Bx4x7x6", "Bx6x4x3x2", "Bx6"),
+    ("torch.conv2d(a.flatten(0, 1)[None], b.flatten(0, 1), dilation=(1, 2), groups=2 * len(a)).view(len(a), 6, 4, 4)",
+     "Bx4x6x6", "Bx6x2x3x2"),
+    ("F.conv1d(a.reshape(1, -1, 9), b.reshape(-1, 4, 3), c.flatten(), [2], 1, groups=a.shape[0])",
+     "Bx4x9", "Bx6x4x3", "Bx6"),
+    ("F.conv_transpose2d(a.reshape(1, -1, 5, 4), b.reshape(-1, 3, 3, 3), None, 2, 1, 1, a.shape[0])",
+     "Bx4x5x4", "Bx4x3x3x3"),
+    ("F.conv_transpose1d(a.reshape(1, -1, 5), b.reshape(-1, 3, 4), c.flatten(), stride=3, groups=a.shape[0])",
+     "Bx4x5", "Bx4x3x4", "Bx3"),
     ("torch.linalg.lstsq(a, b).solution", "Bx5x3", "Bx5x2"),
 ]
 
@@ -71,7 +87,30 @@ def check(name, folder):
         peers.expect_close(list(got), want, rtol=1e-4, atol=1e-5)
 
 
+# The import, the result, and the error: a package that is not installed matters only if a name may be its own.
+MISSING = [
+    ("from absent.metrics import *", "x * sum([1, 2])", None),
+    ("from absent.metrics import *", "accuracy(x)", "no module named 'absent.metrics'"),
+    ("from scipy.special import *", "x * sum([1, 2])", "no module named 'scipy.special'"),
+    ("from .absent import *", "x * sum([1, 2])", "no module named 'absent'"),
+]
+
+
+def check_missing(name, folder):
+    line, result, error = next(case for case in MISSING if name == " ".join(case[:2]))
+    path = folder / "model.py"
+    path.write_text(f"{line}\n" + SOURCE.format(names="x", result=result))
+    code, _, err = peers.calque("export", path, "-o", folder / "m.onnx", "--input", "2x3")
+    assert error in err if error else code == 0, err
+
+
 BY_NAME = {" ".join(case): case for case in CASES}
+IMPORTS = [" ".join(case[:2]) for case in MISSING]
+
+
+def check_either(name, folder):
+    (check_missing if name in IMPORTS else check)(name, folder)
+
 
 if __name__ == "__main__":
-    sys.exit(peers.run_cases(__file__, list(BY_NAME), check))
+    sys.exit(peers.run_cases(__file__, list(BY_NAME) + IMPORTS, check_either))

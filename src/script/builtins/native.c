@@ -218,6 +218,14 @@ static cq_status convert_type(cq_fncall *c)
                : cq_fncall_decline(c);
 }
 
+/* A convolution whose number of groups is a dynamic size: the functions of lib/torch. */
+static cq_status convolve_groups(cq_fncall *c)
+{
+    return cq_val_is_symbolic(cq_fncall_arg(c, 6, "groups"))
+               ? call_library(c, "torch.dynamic_groups", c->row->how ? "conv_transpose" : "conv")
+               : cq_fncall_decline(c);
+}
+
 /* numpy's conversions of numbers use Python numbers: np.ceil(2.5).astype(int). */
 static cq_status convert_number(cq_fncall *c)
 {
@@ -287,6 +295,17 @@ static cq_status module_of(cq_fncall *c)
     CQ_TRY(cq_python_module(c->ev->program, c->args[0].u.text->text, &module));
     c->result = module ? cq_val_of_object(module) : CQ_NONE;
     return CQ_OK;
+}
+
+/* The source text of a module. */
+static cq_status source_of(cq_fncall *c)
+{
+    const cq_object *module = cq_object_as(c->args[0], CQ_OBJECT_MODULE);
+
+    c->result = CQ_NONE;
+    return module && module->unit ? cq_builtin_text(c->ev, module->unit->source.text,
+                                                    module->unit->source.len, &c->result)
+                                  : CQ_OK;
 }
 
 static cq_status is_tracing(cq_fncall *c)
@@ -403,6 +422,12 @@ const cq_builtin cq_builtins_natives[] = {
     { "new_tensor(Tensor self, data, dtype?, device?, requires_grad?)", .fn = call_torch,
       .how = true },
     { "type(Tensor self, kind?)", .fn = convert_type },
+    { "conv1d(Tensor input, ...)", .fn = convolve_groups },
+    { "conv2d(Tensor input, ...)", .fn = convolve_groups },
+    { "conv3d(Tensor input, ...)", .fn = convolve_groups },
+    { "conv_transpose1d(Tensor input, ...)", .fn = convolve_groups, .how = true },
+    { "conv_transpose2d(Tensor input, ...)", .fn = convolve_groups, .how = true },
+    { "conv_transpose3d(Tensor input, ...)", .fn = convolve_groups, .how = true },
     { "nelement(Tensor self)", .fn = count_elements },
     { "abs(x)", .fn = call_operator, .how = 0 },
     { "round(x)", .fn = call_operator, .how = 1 },
@@ -427,5 +452,6 @@ const cq_builtin cq_builtins_natives[] = {
     { "to_sparse(Tensor self, ...)", .fn = answer_self }, /* tensors stay dense */
     { "to_dense(Tensor self, ...)", .fn = answer_self },
     { "calque::module_named(str name)", .fn = module_of },
+    { "calque::source_of(object)", .fn = source_of },
     { 0 },
 };

@@ -119,8 +119,14 @@ def numel(input):
 class _TensorType:
     """torch.FloatTensor and the like: called with sizes, or with one list of elements."""
 
-    def __init__(self, dtype):
+    def __init__(self, dtype, device="cpu"):
         self.dtype = dtype
+        self.device = device
+
+    def __instancecheck__(self, instance):
+        """A tensor is never one of torch.cuda.FloatTensor."""
+        matches = isinstance(instance, Tensor) and instance.dtype == self.dtype
+        return matches and self.device == "cpu"
 
     def __call__(self, *args):
         if len(args) == 1:
@@ -259,6 +265,17 @@ def _each(name, tensors):
     if len(tensors) == 1 and isinstance(tensors[0], Tensor):
         return _operator(name)(tensors[0])
     return tuple(_operator(name)(_items(tensors)))
+
+
+def sparse_coo_tensor(indices, values, size=None, dtype=None, device=None, requires_grad=False,
+                      **options):
+    """A dense tensor: the values at equal indices are added."""
+    indices = _operator("aten::as_tensor")(indices)
+    values = _operator("aten::as_tensor")(values)
+    if size is None:
+        size = [int(n) for n in indices.max(1).values + 1] + list(values.shape[1:])
+    dense = _operator("aten::zeros")(list(size), dtype=values.dtype if dtype is None else dtype)
+    return dense.index_put(list(indices.unbind(0)), values.to(dense.dtype), accumulate=True)
 
 
 def spmm(input, mat2):

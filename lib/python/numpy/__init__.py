@@ -14,6 +14,7 @@ Inf = _math.inf
 nan = _math.nan
 newaxis = None
 int_ = int64
+long = int64
 float_ = float64
 intp = int64
 double = float64

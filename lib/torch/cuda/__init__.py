@@ -1,5 +1,7 @@
 """torch.cuda: no such device is available; the CPU is used instead."""
 from . import amp
+from .. import (_TensorType, bfloat16, bool, float16, float32, float64, int8, int16, int32, int64,
+                uint8)
 
 
 def is_available():
@@ -56,3 +58,15 @@ def memory_allocated(device=None):
 
 def max_memory_allocated(device=None):
     return 0
+
+
+FloatTensor = _TensorType(float32, "cuda")
+DoubleTensor = _TensorType(float64, "cuda")
+HalfTensor = _TensorType(float16, "cuda")
+BFloat16Tensor = _TensorType(bfloat16, "cuda")
+LongTensor = _TensorType(int64, "cuda")
+IntTensor = _TensorType(int32, "cuda")
+CharTensor = _TensorType(int8, "cuda")
+ShortTensor = _TensorType(int16, "cuda")
+ByteTensor = _TensorType(uint8, "cuda")
+BoolTensor = _TensorType(bool, "cuda")

@@ -135,12 +135,24 @@ cq_status cq_builtin_any_equal(cq_eval *ev, const cq_val *a, const cq_val *b, si
     return CQ_OK;
 }
 
-/* eq and ne of all values except tensors. */
+/* A tensor differs from None, texts and dictionaries, as in Python: Tensor.__eq__ returns
+ * NotImplemented. */
+static bool is_no_operand(cq_val v)
+{
+    return v.kind == CQ_VAL_NONE || v.kind == CQ_VAL_STR || v.kind == CQ_VAL_DICT;
+}
+
+/* eq and ne of all values except pairs of tensors and numbers. */
 static cq_status any_eq(cq_fncall *c)
 {
     const bool negated = c->row->how != EQUAL;
     bool       known, equal;
 
+    if (c->ev->program->python && (is_no_operand(c->args[0]) || is_no_operand(c->args[1])) &&
+        (c->args[0].kind == CQ_VAL_TENSOR || c->args[1].kind == CQ_VAL_TENSOR)) {
+        c->result = cq_val_of_bool(negated);
+        return CQ_OK;
+    }
     if (c->args[0].kind == CQ_VAL_TENSOR || c->args[1].kind == CQ_VAL_TENSOR)
         return cq_fncall_decline(c);
     if (cq_builtin_two_numbers(c))

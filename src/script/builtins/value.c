@@ -274,6 +274,15 @@ static cq_status new_instance(cq_fncall *c)
 
     if (!cls || !cls->mro.n)
         return cq_fncall_decline(c);
+    if (cls->cls->kind == CQ_CLASS_NAMED_TUPLE) {
+        cq_fncall call = *c;
+
+        call.args++;
+        call.n--;
+        CQ_TRY(cq_python_new_named(&call, cls));
+        c->result = call.result;
+        return CQ_OK;
+    }
     CQ_TRY(cq_python_new_instance(c->ev, cls, &c->result));
     if (cls->native_base && strcmp(cls->native_base, "dict") != 0 &&
         strcmp(cls->native_base, "list") != 0) {

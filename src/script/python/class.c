@@ -469,7 +469,7 @@ static cq_status call_new(cq_fncall *c, cq_object *cls, cq_val create)
     return CQ_OK;
 }
 
-static cq_status new_named(cq_fncall *c, cq_object *cls)
+cq_status cq_python_new_named(cq_fncall *c, cq_object *cls)
 {
     cq_val items;
 
@@ -503,7 +503,7 @@ cq_status cq_python_construct(cq_fncall *c, cq_object *cls)
     if (create)
         CQ_TRY(call_new(c, cls, *create));
     else if (cls->cls->kind == CQ_CLASS_NAMED_TUPLE)
-        return new_named(c, cls);
+        return cq_python_new_named(c, cls);
     else
         CQ_TRY(cq_python_new_instance(ev, cls, &c->result));
     made = cq_object_as(c->result, CQ_OBJECT_INSTANCE);

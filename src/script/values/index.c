@@ -102,10 +102,10 @@ static cq_status read_parts(cq_eval *ev, const cq_ast_expr *index, parts *p)
     return CQ_OK;
 }
 
-/* A list of numbers in an index is converted to a tensor. */
+/* A list of numbers in an index is converted to a tensor, and so is a tuple inside a tuple. */
 static cq_status list_to_tensor(cq_eval *ev, cq_val *v)
 {
-    return v->kind == CQ_VAL_LIST ? CQ_CALL(ev, v, "aten::tensor", *v) : CQ_OK;
+    return cq_val_is_list(*v) ? CQ_CALL(ev, v, "aten::tensor", *v) : CQ_OK;
 }
 
 /* Counts the dimensions of x that the parts consume. */

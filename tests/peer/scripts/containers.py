@@ -24,6 +24,22 @@ print(sum([1, 2], 10), min(3, 1), max([1, 5], default=0), max([], default=9), an
 P = namedtuple("P", "x y")
 p = P(1, y=2)
 print(p, p.x, p._replace(x=5), p._asdict(), P._fields, *p, p == (1, 2), p[1])
+class Column(namedtuple("Column", ["name", "width", "group"])):
+    __slots__ = ()
+
+    def __new__(cls, name, width=4, group=None):
+        return super(Column, cls).__new__(cls, name, int(width * 1.5) if width == 4 else width, group or name)
+
+    def __hash__(self):
+        return self.name.__hash__()
+
+    @property
+    def label(self):
+        return f"{self.name}[{self.width}]"
+
+
+column = Column("a")
+print(column, column.label, column[1], column._replace(width=9).label, Column(width=2, name="b"), column == ("a", 6, "a"), isinstance(column, tuple), [*column])
 dd = defaultdict(list)
 dd["a"].append(1)
 print(dict(dd), dd, Counter("hello").most_common(2))

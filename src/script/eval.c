@@ -176,6 +176,7 @@ static cq_status look_up_global(cq_eval *ev, const cq_ast_expr *x, cq_val *out, 
 
 static cq_status not_defined(cq_eval *ev, const cq_ast_expr *x)
 {
+    CQ_TRY(cq_python_missing_names(ev, ev->frame ? ev->frame->unit : NULL));
     ev->raised_class = "NameError";
     return cq_eval_fail(ev, x->at, CQ_E_NOT_FOUND, "%s is not defined", x->u.name);
 }

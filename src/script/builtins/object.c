@@ -368,21 +368,7 @@ static cq_status any_globals(cq_fncall *c)
     const cq_frame *f =
         strcmp(c->row->signature, "globals()") == 0 ? c->ev->frame->unit->globals : c->ev->frame;
 
-    CQ_TRY(cq_eval_new_dict(c->ev, &c->result));
-    for (size_t i = 0; f && i < f->slots.cap; i++) {
-        cq_val key, v;
-
-        if (!f->slots.slots[i].key || *(const char *)f->slots.slots[i].key == '%')
-            continue;
-        CQ_TRY(cq_builtin_text(c->ev, f->slots.slots[i].key, strlen(f->slots.slots[i].key), &key));
-        v = f->values.items[(size_t)(uintptr_t)f->slots.slots[i].value - 1];
-        if (cq_object_as(v, CQ_OBJECT_LAZY) && !cq_object_of(cq_object_of(v)->self))
-            continue;
-        if (cq_object_as(v, CQ_OBJECT_LAZY))
-            CQ_TRY(cq_lazy_resolve(c->ev, v, &v));
-        CQ_TRY(cq_dict_set(c->result.u.dict, key, v));
-    }
-    return CQ_OK;
+    return cq_python_variables(c->ev, f, &c->result);
 }
 
 /* ---- decorators ---- */

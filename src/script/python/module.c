@@ -424,11 +424,35 @@ static cq_status torch_fallback(cq_eval *ev, const cq_object *module, const char
     return cq_eval_attribute(ev, space, name, out);
 }
 
+cq_status cq_python_variables(cq_eval *ev, const cq_frame *f, cq_val *out)
+{
+    CQ_TRY(cq_eval_new_dict(ev, out));
+    for (size_t i = 0; f && i < f->slots.cap; i++) {
+        const char *name = f->slots.slots[i].key;
+        cq_text    *text;
+        cq_val      key, v;
+
+        if (!name || *name == '%')
+            continue;
+        v = f->values.items[(size_t)(uintptr_t)f->slots.slots[i].value - 1];
+        if (cq_object_as(v, CQ_OBJECT_LAZY) && !cq_object_of(cq_object_of(v)->self))
+            continue;
+        if (cq_object_as(v, CQ_OBJECT_LAZY))
+            CQ_TRY(cq_lazy_resolve(ev, v, &v));
+        CQ_TRY(cq_text_new(&text, name, strlen(name)));
+        CQ_TRY(cq_eval_own(ev, cq_val_of_text(text), &key));
+        CQ_TRY(cq_dict_set(out->u.dict, key, v));
+    }
+    return CQ_OK;
+}
+
 cq_status cq_python_member(cq_eval *ev, cq_object *module, const char *name, cq_val *out)
 {
     cq_val *v;
 
     CQ_TRY(cq_python_run(ev, module));
+    if (strcmp(name, "__dict__") == 0)
+        return cq_python_variables(ev, module->globals, out);
     v = module->globals ? cq_frame_own(module->globals, cq_name(ev->program, name)) : NULL;
     /* `from . import x` in a package refers to a submodule x, not to the lazy name that the import
      * itself binds. */
@@ -583,6 +607,19 @@ static cq_status import_all(cq_eval *ev, cq_object *module)
     return CQ_OK;
 }
 
+/* Whether `from module import *` may replace builtins such as sum: modules of the same project and
+ * packages of arithmetic. Without the module, the program would compute something else. */
+static bool may_redefine_builtins(const char *module)
+{
+    static const char *const packages[] = { "autograd", "cupy",  "jax",   "mpmath",    "numpy",
+                                            "pylab",    "scipy", "sympy", "tensorflow" };
+    char                     top[NAME_SIZE];
+
+    snprintf(top, sizeof top, "%s", module);
+    top[strcspn(top, ".")] = '\0';
+    return module[0] == '.' || CQ_IS_AMONG(top, packages);
+}
+
 static cq_status import_name(cq_eval *ev, const cq_ast_import *m)
 {
     char       name[NAME_SIZE], full[2 * NAME_SIZE];
@@ -606,7 +643,9 @@ static cq_status import_name(cq_eval *ev, const cq_ast_import *m)
     if (!module && ev->n_tries)
         return not_found(ev, name);
     if (strcmp(m->name, "*") == 0)
-        return module ? import_all(ev, module) : not_found(ev, name);
+        return module                             ? import_all(ev, module)
+               : may_redefine_builtins(m->module) ? not_found(ev, name)
+                                                  : CQ_OK; /* see cq_python_missing_names */
     if (module && ev->n_tries) {
         cq_status status = cq_python_member(ev, module, m->name, &v);
 
@@ -617,6 +656,23 @@ static cq_status import_name(cq_eval *ev, const cq_ast_import *m)
         CQ_TRY(lazy_new(ev, module, *name ? name : full, m->name, &v));
     }
     return cq_frame_set(ev, ev->frame, m->alias ? m->alias : m->name, v);
+}
+
+cq_status cq_python_missing_names(cq_eval *ev, const cq_unit *unit)
+{
+    for (size_t i = 0; unit && i < unit->n_imports; i++) {
+        const cq_ast_import *m = &unit->imports[i];
+        char                 name[NAME_SIZE];
+        cq_object           *module;
+
+        if (!m->name || strcmp(m->name, "*") != 0)
+            continue;
+        absolute(module_of_frame(ev), m->module, name, sizeof name);
+        CQ_TRY(cq_python_module(ev->program, name, &module));
+        if (!module)
+            return not_found(ev, name);
+    }
+    return CQ_OK;
 }
 
 cq_status cq_eval_import(cq_eval *ev, const cq_ast_stmt *s)

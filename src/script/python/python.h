@@ -62,8 +62,15 @@ cq_status cq_python_module(cq_program *p, const char *name, cq_object **out);
 /* Runs the text of a module unless it has run or is running. */
 cq_status cq_python_run(cq_eval *ev, cq_object *module);
 
+/* A new dict with the variables of a frame. */
+cq_status cq_python_variables(cq_eval *ev, const cq_frame *f, cq_val *out);
+
 cq_status cq_python_member(cq_eval *ev, cq_object *module, const char *name, cq_val *out);
 cq_status cq_eval_import(cq_eval *ev, const cq_ast_stmt *s);
+
+/* Fails if the unit has `from m import *` of a module m that is not found. Such an import fails
+ * only when a name is used that the module may have defined. */
+cq_status cq_python_missing_names(cq_eval *ev, const cq_unit *unit);
 
 /* Resolves a lazy import when it is used. */
 cq_status cq_lazy_resolve(cq_eval *ev, cq_val lazy, cq_val *out);
@@ -95,6 +102,7 @@ cq_val   cq_python_native(cq_val v); /* the native value of an instance of an ex
  */
 bool cq_python_native_has(cq_val v, const char *name, bool *known);
 
+cq_status cq_python_new_named(cq_fncall *c, cq_object *cls); /* without its __new__ */
 cq_status cq_python_new_instance(cq_eval *ev, cq_object *cls, cq_val *out);
 cq_status cq_python_attribute(cq_eval *ev, cq_val object, const char *interned, cq_val *out,
                               bool *found);

@@ -153,7 +153,16 @@ cq_status cq_python_is_instance(cq_eval *ev, cq_val v, cq_val type, bool *out)
     cq_val     answer;
     bool       found = false;
 
-    if (meta && meta->type) {
+    *out = false;
+    if (cq_object_as(type, CQ_OBJECT_LAZY)) {
+        CQ_TRY(cq_lazy_resolve(ev, type, &type));
+        return cq_python_is_instance(ev, v, type, out);
+    }
+    for (size_t i = 0; cq_val_is_list(type) && i < type.u.list->n && !*out; i++)
+        CQ_TRY(cq_python_is_instance(ev, v, type.u.list->items[i], out));
+    if (cq_val_is_list(type))
+        return CQ_OK;
+    if (meta ? meta->type != NULL : cq_object_as(type, CQ_OBJECT_INSTANCE) != NULL) {
         CQ_TRY(cq_python_special(ev, type, "__instancecheck__", &v, 1, &answer, &found));
         if (found) {
             *out = answer.kind == CQ_VAL_BOOL && answer.u.b.value;

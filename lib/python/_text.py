@@ -67,3 +67,33 @@ def casefold(self):
 def isidentifier(self):
     return (self != "" and not self[0].isdigit()
             and all([c.isalnum() or c == "_" for c in self]))
+
+
+def expandtabs(self, tabsize=8):
+    out, column = "", 0
+    for c in self:
+        if c == "\t":
+            n = tabsize - column % tabsize
+            out += " " * n
+            column += n
+        else:
+            out += c
+            column = 0 if c in "\r\n" else column + 1
+    return out
+
+
+def translate(self, table):
+    out = []
+    for c in self:
+        other = table.get(ord(c), c)
+        if other is not None:
+            out.append(chr(other) if isinstance(other, int) else other)
+    return "".join(out)
+
+
+def encode(self, encoding="utf-8", errors="strict"):
+    return self
+
+
+def decode(self, encoding="utf-8", errors="strict"):
+    return self

@@ -357,6 +357,23 @@ def filter(function, iterable):
     return (item for item in iterable if function(item))
 
 
+def _native_until(function, sentinel):
+    while True:
+        value = function()
+        if value == sentinel:
+            return
+        yield value
+
+
+def ascii(object):
+    out = ""
+    for c in repr(object):
+        n = ord(c)
+        short = f"\\x{n:02x}" if n < 256 else f"\\u{n:04x}"
+        out += c if n < 128 else short if n < 65536 else f"\\U{n:08x}"
+    return out
+
+
 def _native_lazy_zip(*iterables):
     iterators = [iter(iterable) for iterable in iterables]
     while True:
@@ -399,7 +416,9 @@ def _native_namedtuple(typename, field_names, *, rename=False, defaults=None, mo
     from calque import new_named_class
     if isinstance(field_names, str):
         field_names = field_names.replace(",", " ").split()
-    return new_named_class(typename, list(field_names), list(defaults or []))
+    made = new_named_class(typename, list(field_names), list(defaults or []))
+    made._make = lambda iterable: made(*iterable)
+    return made
 
 
 class _native_EnumMeta(type):
@@ -435,11 +454,17 @@ class _native_EnumMeta(type):
     def __members__(cls):
         return cls._member_map_
 
+    def _members(cls):
+        return [member for name, member in cls._member_map_.items() if member.name == name]
+
     def __iter__(cls):
-        return iter(list(cls._member_map_.values()))
+        return iter(cls._members())
+
+    def __reversed__(cls):
+        return reversed(cls._members())
 
     def __len__(cls):
-        return len(cls._member_map_)
+        return len(cls._members())
 
     def __contains__(cls, item):
         return any([member is item or member.value == item for member in cls._member_map_.values()])
@@ -449,7 +474,13 @@ class _native_EnumMeta(type):
             raise KeyError(name)
         return cls._member_map_[name]
 
-    def __call__(cls, value):
+    def __call__(cls, value, names=None, **options):
+        if names is not None:
+            if isinstance(names, str):
+                names = names.replace(",", " ").split()
+            if not isinstance(names, dict):
+                names = dict((n, i + 1) if isinstance(n, str) else n for i, n in enumerate(names))
+            return type(cls)(value, (cls,), names)
         for member in cls._member_map_.values():
             if member is value or member.value == value:
                 return member

@@ -1,4 +1,6 @@
 """functools."""
+from collections import namedtuple
+
 from calque import Tensor
 
 
@@ -53,6 +55,7 @@ def wraps(wrapped, assigned=None, updated=None):
     def name(wrapper):
         wrapper.__name__ = wrapped.__name__
         wrapper.__wrapped__ = wrapped
+        wrapper.__doc__ = wrapped.__doc__
         return wrapper
 
     return name if hasattr(wrapped, "__name__") else lambda wrapper: wrapper
@@ -60,8 +63,11 @@ def wraps(wrapped, assigned=None, updated=None):
 
 def lru_cache(maxsize=128, typed=False):
     if callable(maxsize):
-        return cache(maxsize)
-    return cache
+        return _cached(maxsize, 128)
+    return lambda user_function: _cached(user_function, maxsize)
+
+
+CacheInfo = namedtuple("CacheInfo", "hits misses maxsize currsize")
 
 
 def _has_tensor(value):
@@ -71,18 +77,37 @@ def _has_tensor(value):
 
 
 def cache(user_function):
+    return _cached(user_function, None)
+
+
+def _cached(user_function, maxsize):
     """Results with tensors are not kept: they would be values of another run of the model."""
     results = {}
+    counts = {"hits": 0, "misses": 0}
 
     def cached(*args, **kwargs):
         key = (args, tuple(sorted(kwargs.items())))
         if key in results:
-            return results[key]
+            counts["hits"] += 1
+            value = results.pop(key)  # becomes the most recently used one
+            results[key] = value
+            return value
+        counts["misses"] += 1
         value = user_function(*args, **kwargs)
-        if not _has_tensor(value):
+        if not _has_tensor(value) and maxsize != 0:
+            if maxsize is not None and len(results) >= maxsize:
+                del results[next(iter(results))]
             results[key] = value
         return value
 
+    def clear():
+        results.clear()
+        counts["hits"] = counts["misses"] = 0
+
+    cached.cache_info = lambda: CacheInfo(counts["hits"], counts["misses"], maxsize, len(results))
+    cached.cache_clear = clear
+    cached.__wrapped__ = user_function
+    cached.__name__ = getattr(user_function, "__name__", "cached")
     return cached
 
 
@@ -103,6 +128,22 @@ class cached_property:
 
 
 def total_ordering(cls):
+    own = [name for name in ("__lt__", "__le__", "__gt__", "__ge__") if hasattr(cls, name)]
+    if len(own) == 0:
+        raise ValueError("must define at least one ordering operation: < > <= >=")
+    first = own[0]
+
+    # Every comparison by the one that the class defines, and ==.
+    less = {"__lt__": lambda a, b: a < b, "__gt__": lambda a, b: b > a,
+            "__le__": lambda a, b: a <= b and a != b,
+            "__ge__": lambda a, b: b >= a and a != b}[first]
+    others = {"__lt__": lambda self, other: less(self, other),
+              "__le__": lambda self, other: less(self, other) or self == other,
+              "__gt__": lambda self, other: less(other, self),
+              "__ge__": lambda self, other: less(other, self) or self == other}
+    for name, function in others.items():
+        if name not in own:
+            setattr(cls, name, function)
     return cls
 
 
@@ -126,11 +167,18 @@ def singledispatch(func):
         registry.append((cls, fn))
         return fn
 
+    def find(cls):
+        """The function of the most derived class among those that include cls."""
+        best = None
+        for own, fn in registry:
+            if issubclass(cls, own) and (best is None or issubclass(own, best[0])):
+                best = own, fn
+        return func if best is None else best[1]
+
     def dispatch(*args, **kwargs):
-        for cls, fn in reversed(registry):
-            if isinstance(args[0], cls):
-                return fn(*args, **kwargs)
-        return func(*args, **kwargs)
+        return find(type(args[0]))(*args, **kwargs)
+
+    dispatch.dispatch = find
 
     dispatch.register = register
     return dispatch

@@ -234,17 +234,21 @@ static bool parse_body(cq_parser *p, cq_ast_class *c)
 /* `class` is taken. */
 cq_ast_class *cq_parse_class(cq_parser *p, cq_ast_exprs decorators)
 {
-    cq_ast_class *c = cq_parser_new(p, sizeof *c);
+    cq_ast_class *c     = cq_parser_new(p, sizeof *c);
+    const char   *outer = p->class_name;
+    bool          ok;
 
     if (!c)
         return NULL;
     c->decorators = decorators;
     c->at         = cq_parser_peek(p, 0)->at;
     c->name       = cq_parser_name(p);
-    return c->name && cq_parse_type_params(p, &c->type_params) && parse_bases(p, c) &&
-                   parse_body(p, c) && derive_view(p, c)
-               ? c
-               : NULL;
+    if (!c->name || !cq_parse_type_params(p, &c->type_params) || !parse_bases(p, c))
+        return NULL;
+    p->class_name = c->name;
+    ok            = parse_body(p, c) && derive_view(p, c);
+    p->class_name = outer;
+    return ok ? c : NULL;
 }
 
 /* ---- files -------------------------------------------------------------------------------------

@@ -70,11 +70,36 @@ uint32_t cq_parser_end(const cq_parser *p)
     return p->next ? p->tokens->list.items[p->next - 1].at.end : 0;
 }
 
+/* Python's private names: __x in the body of class C is _C__x. */
+static bool is_private(const cq_parser *p, const char *text, size_t len)
+{
+    return p->class_name && !p->has_octal_bytes && len > 2 && text[0] == '_' && text[1] == '_' &&
+           !(text[len - 1] == '_' && text[len - 2] == '_');
+}
+
+static const char *intern_private(cq_parser *p, const char *text, size_t len)
+{
+    const char *class_name = p->class_name + strspn(p->class_name, "_"), *name;
+    cq_str      s          = { 0 };
+
+    if (!*class_name)
+        return cq_parser_intern(p, text, len);
+    cq_str_printf(&s, "_%s", class_name);
+    cq_str_add_n(&s, text, len);
+    if (s.status != CQ_OK && p->status == CQ_OK)
+        p->status = s.status;
+    name = s.status == CQ_OK ? cq_parser_intern(p, s.text, s.len) : NULL;
+    cq_str_clear(&s);
+    return name;
+}
+
 static const char *intern_token(cq_parser *p)
 {
     const cq_span at = cq_parser_peek(p, 0)->at;
 
     p->next++;
+    if (is_private(p, p->unit->source.text + at.start, at.end - at.start))
+        return intern_private(p, p->unit->source.text + at.start, at.end - at.start);
     return cq_parser_intern(p, p->unit->source.text + at.start, at.end - at.start);
 }
 

@@ -22,6 +22,7 @@ typedef struct cq_parser {
     uint32_t         n_functions, n_loops; /* around here, for return and break */
     bool             in_class;             /* the next statement is of the body of a class */
     bool             yields;               /* the function has a yield so far */
+    const char      *class_name;           /* of the innermost class around here, or NULL */
     cq_status        status;
     CQ_VEC(char) stack; /* items of the lists that are not finished */
 } cq_parser;

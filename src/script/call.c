@@ -171,8 +171,8 @@ static cq_status bind_keywords(cq_fncall *c, const cq_ast_def *def, cq_val *out)
         cq_val   key;
         size_t   i = 0;
 
-        while (i < def->n_params &&
-               (def->params[i].stars || strcmp(def->params[i].name, c->names[k]) != 0))
+        while (i < def->n_params && (def->params[i].stars || def->params[i].pos_only ||
+                                     strcmp(def->params[i].name, c->names[k]) != 0))
             i++;
         if (i < def->n_params)
             continue;
@@ -190,8 +190,8 @@ static cq_status check_keywords(const cq_fncall *c, const cq_ast_def *def)
     for (size_t k = 0; k < c->n_kw; k++) {
         size_t i = 0;
 
-        while (i < def->n_params &&
-               (strcmp(def->params[i].name, c->names[k]) != 0 || def->params[i].stars))
+        while (i < def->n_params && (strcmp(def->params[i].name, c->names[k]) != 0 ||
+                                     def->params[i].stars || def->params[i].pos_only))
             i++;
         if (i == def->n_params && takes_keywords(def))
             continue;
@@ -246,7 +246,7 @@ static cq_status bind(cq_fncall *c, cq_frame *f, const cq_object *fn, size_t n_s
             given = &v;
         } else if (!p->kw_only && next < c->n) {
             given = &c->args[next++];
-        } else {
+        } else if (!p->pos_only) {
             given = cq_fncall_find(c, SIZE_MAX, p->name);
         }
         if (!given && p->value && fn->defaults.kind == CQ_VAL_TUPLE) {

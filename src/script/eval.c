@@ -549,6 +549,23 @@ static cq_status take_first(cq_eval *ev, const cq_ast_expr *target, cq_val v, cq
     return CQ_OK;
 }
 
+/* The ValueError of Python for n values that do not match the targets. */
+static cq_status note_unpacking(cq_eval *ev, size_t n, size_t n_targets, bool has_star)
+{
+    char     message[96];
+    cq_text *text;
+    cq_val   v;
+
+    if (n > n_targets)
+        snprintf(message, sizeof message, "too many values to unpack (expected %zu)", n_targets);
+    else
+        snprintf(message, sizeof message, "not enough values to unpack (expected %s%zu, got %zu)",
+                 has_star ? "at least " : "", n_targets, n);
+    CQ_TRY(cq_text_new(&text, message, strlen(message)));
+    CQ_TRY(cq_eval_own(ev, cq_val_of_text(text), &v));
+    return cq_python_note_exception(ev, "ValueError", v);
+}
+
 static cq_status unpack(cq_eval *ev, const cq_ast_expr *target, cq_val v)
 {
     const cq_ast_exprs *to = &target->u.items;
@@ -564,6 +581,8 @@ static cq_status unpack(cq_eval *ev, const cq_ast_expr *target, cq_val v)
     for (size_t i = 0; i < to->n; i++)
         if (to->items[i]->kind == CQ_X_STARRED)
             star = i;
+    if ((star == to->n ? n != to->n : n + 1 < to->n) && ev->program->python)
+        CQ_TRY(note_unpacking(ev, n, star == to->n ? to->n : to->n - 1, star < to->n));
     if (star == to->n ? n != to->n : n + 1 < to->n)
         return cq_eval_fail(ev, target->at, CQ_E_TYPE, "%zu values cannot be unpacked into %zu", n,
                             to->n);
@@ -658,7 +677,9 @@ static cq_status eval_assert(cq_eval *ev, const cq_ast_stmt *s)
         return CQ_OK;
     if (s->u.assertion.message)
         CQ_TRY(cq_eval_expr(ev, s->u.assertion.message, &message));
-    if (ev->program->python)
+    if (ev->program->python && s->u.assertion.message)
+        CQ_TRY(cq_python_note_exception(ev, "AssertionError", message));
+    else if (ev->program->python)
         ev->raised_class = "AssertionError";
     return cq_eval_fail(ev, s->at, CQ_E_UNSUPPORTED, "the model's assertion fails%s%s",
                         message.kind == CQ_VAL_STR ? ": " : "",
@@ -745,6 +766,10 @@ static cq_status eval_python_del(cq_eval *ev, const cq_ast_expr *x)
         CQ_TRY(cq_eval_expr(ev, x->u.index.object, &object));
         CQ_TRY(cq_eval_index_value(ev, x->u.index.index, &index));
         CQ_TRY(cq_python_special(ev, object, "__delitem__", &index, 1, &ignored, &found));
+        object = cq_python_native(object);
+        if (!found && object.kind == CQ_VAL_LIST && cq_val_is_list(object) &&
+            cq_object_as(index, CQ_OBJECT_SLICE))
+            return cq_eval_del_slice(ev, object.u.list, cq_object_of(index)->self.u.list->items);
         return found ? CQ_OK
                      : CQ_CALL(ev, &ignored, "aten::Delete", cq_python_native(object), index);
     case CQ_X_TUPLE:

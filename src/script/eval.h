@@ -370,6 +370,7 @@ static inline cq_val cq_val_of_truth(bool example, cq_value *origin)
  * replaced by its value on the example (with a warning), or rejected if it is data-dependent. */
 cq_status cq_eval_int(cq_eval *ev, cq_val v, cq_int *out);
 cq_status cq_eval_plain(cq_eval *ev, cq_val v, int64_t *out);
+cq_status cq_eval_index_of(cq_eval *ev, cq_val *v); /* __index__ of an instance */
 
 /* The changes of one path through the program (explore.c). */
 typedef struct cq_path {
@@ -445,6 +446,7 @@ cq_status cq_eval_rebind(cq_eval *ev, cq_tensor *t, cq_tensor *to);
 
 /* index.c: reads and assigns x[index] of tensors, lists, tuples, dicts and strings. */
 cq_status cq_eval_index(cq_eval *ev, cq_val object, const cq_ast_expr *index, cq_val *out);
+cq_status cq_eval_del_slice(cq_eval *ev, cq_list *list, const cq_val slice[3]);
 cq_status cq_eval_set_index(cq_eval *ev, cq_val object, const cq_ast_expr *index, cq_val v);
 cq_status cq_eval_index_value(cq_eval *ev, const cq_ast_expr *index, cq_val *out); /* also for
                                                                                     * slices */

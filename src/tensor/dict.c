@@ -5,6 +5,8 @@
 #include "base/map.h"
 #include "base/vec.h"
 
+#include <stdlib.h>
+
 enum { MAX_SCANNED = 8 };
 
 #define FREE    0u         /* slots hold the number of an entry, from 1 */
@@ -49,7 +51,8 @@ static uint64_t hash_of_tuple(const cq_list *items)
 
 static uint64_t hash_of(cq_val key)
 {
-    double f;
+    double  f;
+    int64_t i;
 
     switch (key.kind) {
     case CQ_VAL_STR:
@@ -59,8 +62,9 @@ static uint64_t hash_of(cq_val key)
                             : cq_hash_bytes(&key.u.i.value, sizeof key.u.i.value);
     case CQ_VAL_FLOAT:
         f = key.u.f.value == 0 ? 0 : key.u.f.value; /* minus zero is the same key */
-        return cq_hash_bytes(&f, sizeof f);
-    case CQ_VAL_BOOL: return key.u.b.value;
+        i = f > -0x1p62 && f < 0x1p62 ? (int64_t)f : 0;
+        return (double)i == f ? cq_hash_bytes(&i, sizeof i) : cq_hash_bytes(&f, sizeof f);
+    case CQ_VAL_BOOL: i = key.u.b.value; return cq_hash_bytes(&i, sizeof i);
     case CQ_VAL_TENSOR: return cq_hash_bytes(&key.u.tensor, sizeof key.u.tensor);
     case CQ_VAL_OBJECT: return cq_hash_bytes(&key.u.box, sizeof key.u.box);
     case CQ_VAL_TUPLE: return hash_of_tuple(key.u.list);
@@ -114,10 +118,29 @@ static bool is_same_tuple(const cq_list *a, const cq_list *b)
     return same;
 }
 
+/* 1, 1.0 and True are one key. */
+static bool is_same_number(cq_val a, cq_val b)
+{
+    const cq_val *v[2] = { &a, &b };
+    double        d[2];
+
+    for (size_t k = 0; k < 2; k++) {
+        if (v[k]->kind == CQ_VAL_INT && !v[k]->u.i.expr && llabs(v[k]->u.i.value) < 1LL << 53)
+            d[k] = (double)v[k]->u.i.value;
+        else if (v[k]->kind == CQ_VAL_FLOAT && !v[k]->u.f.origin)
+            d[k] = v[k]->u.f.value;
+        else if (v[k]->kind == CQ_VAL_BOOL && !v[k]->u.b.origin)
+            d[k] = v[k]->u.b.value;
+        else
+            return false;
+    }
+    return d[0] == d[1];
+}
+
 static bool is_same_key(cq_val a, cq_val b)
 {
     if (a.kind != b.kind)
-        return false;
+        return is_same_number(a, b);
     switch (a.kind) {
     case CQ_VAL_NONE: return true;
     case CQ_VAL_TUPLE: return is_same_tuple(a.u.list, b.u.list);

@@ -7,6 +7,7 @@
 #include "base/str.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -181,6 +182,77 @@ cq_status cq_builtin_open_text(const char *what)
     return cq_fail(CQ_E_UNSUPPORTED, what,
                    "compute with the numbers themselves: ONNX cannot format them as a string",
                    "a string of data-dependent numbers cannot be inspected");
+}
+
+cq_status cq_builtin_no_key(cq_eval *ev, const char *function, cq_val key)
+{
+    const bool is_text = key.kind == CQ_VAL_STR;
+
+    if (ev->program->python)
+        CQ_TRY(cq_python_note_exception(ev, "KeyError", key));
+    return cq_fail(CQ_E_NOT_FOUND, function, NULL, "the dict has no such key%s%s",
+                   is_text ? ": " : "", is_text ? key.u.text->text : "");
+}
+
+/* Whether the equality of a key is that of a class: of an instance, also in a tuple. */
+static bool has_own_equality(cq_eval *ev, cq_val key, int depth)
+{
+    const cq_object *t = cq_object_of(key);
+
+    if (t && t->kind == CQ_OBJECT_INSTANCE && t->type)
+        return cq_python_has_special(ev, key, "__eq__");
+    if (t && t->kind == CQ_OBJECT_NAMED)
+        return true;
+    for (size_t i = 0; key.kind == CQ_VAL_TUPLE && depth < 4 && i < key.u.list->n; i++)
+        if (has_own_equality(ev, key.u.list->items[i], depth + 1))
+            return true;
+    return false;
+}
+
+/* A dict finds instances by identity, so a key that is equal to one in the dict is replaced by
+ * it. */
+static cq_status find_equal_key(cq_eval *ev, const cq_dict *dict, cq_val *key)
+{
+    if (!has_own_equality(ev, *key, 0) || cq_dict_get(dict, *key))
+        return CQ_OK;
+    for (size_t i = 0; i < dict->n; i++) {
+        const cq_val other = dict->entries[i].key;
+        bool         known, equal;
+
+        CQ_TRY(cq_eval_step(ev));
+        if (other.kind != CQ_VAL_OBJECT && other.kind != CQ_VAL_TUPLE &&
+            !cq_object_as(*key, CQ_OBJECT_INSTANCE))
+            continue;
+        CQ_TRY(cq_builtin_equal(ev, other, *key, &known, &equal));
+        if (known && equal) {
+            *key = other;
+            return CQ_OK;
+        }
+    }
+    return CQ_OK;
+}
+
+static bool is_unhashable(cq_eval *ev, cq_val key)
+{
+    cq_object *t = cq_object_as(key, CQ_OBJECT_INSTANCE);
+
+    if (key.kind == CQ_VAL_LIST || key.kind == CQ_VAL_DICT)
+        return true;
+    return t && t->type && strcmp(t->type->cls->name, "set") == 0 &&
+           cq_python_has_special(ev, key, "intersection_update");
+}
+
+cq_status cq_builtin_key_of(cq_eval *ev, const cq_dict *dict, cq_val *key)
+{
+    CQ_TRY(cq_builtin_key(ev, key));
+    if (!ev->program->python)
+        return CQ_OK;
+    if (is_unhashable(ev, *key))
+        return cq_python_raise(ev, "TypeError", "unhashable type: '%s'",
+                               key->kind == CQ_VAL_LIST   ? "list"
+                               : key->kind == CQ_VAL_DICT ? "dict"
+                                                          : "set");
+    return find_equal_key(ev, dict, key);
 }
 
 cq_status cq_builtin_key(cq_eval *ev, cq_val *key)
@@ -477,8 +549,23 @@ static bool is_of_data(cq_int i)
     return false;
 }
 
+/* An instance with __index__, or of a class that extends int, as an index. */
+cq_status cq_eval_index_of(cq_eval *ev, cq_val *v)
+{
+    bool   found;
+    cq_val index;
+
+    if (!cq_object_as(*v, CQ_OBJECT_INSTANCE))
+        return CQ_OK;
+    CQ_TRY(cq_python_special(ev, *v, "__index__", NULL, 0, &index, &found));
+    *v = found ? index : cq_python_native(*v);
+    return CQ_OK;
+}
+
 cq_status cq_eval_int(cq_eval *ev, cq_val v, cq_int *out)
 {
+    if (v.kind == CQ_VAL_OBJECT && ev->program->python)
+        CQ_TRY(cq_eval_index_of(ev, &v));
     if (v.kind == CQ_VAL_TENSOR || v.kind == CQ_VAL_BOOL)
         CQ_TRY(CQ_CALL(ev, &v, "aten::Int", v));
     if (v.kind != CQ_VAL_INT)
@@ -502,6 +589,26 @@ cq_status cq_eval_plain(cq_eval *ev, cq_val v, int64_t *out)
 }
 
 /* ---- str() ---- */
+
+/* The parts without the ".0" of whole numbers, as Python prints them. */
+static void format_complex(cq_str *s, double re, double im)
+{
+    const bool both = re != 0 || signbit(re);
+    cq_str     part = { 0 };
+
+    for (int i = !both; i < 2; i++) {
+        cq_str_add_py_float(&part, i ? im : re);
+        if (i && both && cq_str_text(&part)[0] != '-')
+            cq_str_add_char(s, '+');
+        else if (!i)
+            cq_str_add_char(s, '(');
+        cq_str_add_n(s, cq_str_text(&part),
+                     cq_ends_with(cq_str_text(&part), ".0") ? part.len - 2 : part.len);
+        cq_str_clear(&part);
+        part = (cq_str){ 0 };
+    }
+    cq_str_add(s, both ? "j)" : "j");
+}
 
 static cq_status format_list(cq_eval *ev, cq_str *s, cq_val v)
 {
@@ -550,14 +657,12 @@ static cq_status format_value(cq_eval *ev, cq_str *s, cq_val v, bool quoted)
     case CQ_VAL_BOOL: cq_str_add(s, v.u.b.value ? "True" : "False"); break;
     case CQ_VAL_INT: cq_str_add(s, cq_int_text(v.u.i, buffer)); break;
     case CQ_VAL_FLOAT: cq_str_add_py_float(s, v.u.f.value); break;
-    case CQ_VAL_COMPLEX:
-        cq_str_add_char(s, '(');
-        cq_str_add_py_float(s, v.u.c.re);
-        cq_str_add_char(s, '+');
-        cq_str_add_py_float(s, v.u.c.im);
-        cq_str_add(s, "j)");
-        break;
+    case CQ_VAL_COMPLEX: format_complex(s, v.u.c.re, v.u.c.im); break;
     case CQ_VAL_STR:
+        if (quoted && ev->program->python) {
+            cq_str_add_py_text(s, v.u.text->text, v.u.text->len, SIZE_MAX);
+            break;
+        } /* fall through */
     case CQ_VAL_DEVICE:
         cq_str_add(s, quoted ? "'" : "");
         cq_str_add_n(s, v.u.text->text, v.u.text->len);

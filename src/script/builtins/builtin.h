@@ -54,8 +54,14 @@ static inline cq_val cq_builtin_arg(const cq_fncall *c, size_t i)
     return i < c->n ? c->args[i] : CQ_NONE;
 }
 
+/* Fails because a dict lacks the key: a KeyError. */
+cq_status cq_builtin_no_key(cq_eval *ev, const char *function, cq_val key);
+
 /* A dict key; fails if the value is data-dependent. */
 cq_status cq_builtin_key(cq_eval *ev, cq_val *key);
+
+/* The same for a key of dict: one that is equal by its class's == is replaced by that of dict. */
+cq_status cq_builtin_key_of(cq_eval *ev, const cq_dict *dict, cq_val *key);
 
 cq_status cq_builtin_open_text(const char *what); /* fails */
 cq_status cq_builtin_text(cq_eval *ev, const char *text, size_t len, cq_val *out);

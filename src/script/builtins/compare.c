@@ -1,6 +1,7 @@
 /* Comparisons: the order of numbers, which may be symbols, and the equality of values of all
  * kinds. */
 #include "script/builtins/number.h"
+#include "script/python/python.h"
 
 /* ---- equality ---- */
 
@@ -37,6 +38,34 @@ static bool is_container(cq_val v)
     return cq_val_is_list(v) || v.kind == CQ_VAL_DICT || cq_object_as(v, CQ_OBJECT_NAMED);
 }
 
+/* Whether the value is an instance whose class defines ==. */
+static bool has_equality(cq_eval *ev, cq_val v)
+{
+    const cq_object *t = cq_object_as(v, CQ_OBJECT_INSTANCE);
+
+    return t && t->type && cq_python_has_special(ev, v, "__eq__");
+}
+
+static cq_status equal_by_method(cq_eval *ev, cq_val a, cq_val b, bool *equal)
+{
+    cq_val v;
+    bool   found;
+
+    *equal = cq_val_is_object(a) && cq_val_is_object(b) && a.u.box == b.u.box;
+    if (*equal)
+        return CQ_OK;
+    CQ_TRY(cq_eval_step(ev));
+    CQ_TRY(cq_python_binary(ev, CQ_AST_EQ, a, b, &v, &found));
+    if (!found)
+        return CQ_OK;
+    CQ_TRY(cq_eval_truth(ev, v, &v));
+    if (v.u.b.origin && !ev->tracing)
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
+                       "the equality of these values is data-dependent");
+    *equal = v.u.b.value;
+    return CQ_OK;
+}
+
 static cq_status equal_pair(cq_visit *w, cq_val a, cq_val b, bool *equal, bool *by_parts)
 {
     comparison      *c  = w->user;
@@ -44,13 +73,21 @@ static cq_status equal_pair(cq_visit *w, cq_val a, cq_val b, bool *equal, bool *
 
     *equal = false;
     if (is_container(a) && is_container(b)) {
-        *by_parts = true;
+        *by_parts = !w->owner || !((cq_eval *)w->owner)->program->python || a.kind == b.kind ||
+                    (a.kind != CQ_VAL_LIST && b.kind != CQ_VAL_LIST);
+    } else if (has_equality(w->owner, a) || has_equality(w->owner, b)) {
+        return equal_by_method(w->owner, a, b, equal);
     } else if (cq_val_is_number(a) && cq_val_is_number(b)) {
         bool known, same = equal_numbers(w->owner, a, b, &known);
 
         *equal = same || !known; /* continue: a later pair may be known to differ */
         c->known &= known;
         c->example &= same;
+    } else if (cq_object_as(a, CQ_OBJECT_RANGE) && cq_object_as(b, CQ_OBJECT_RANGE)) {
+        const cq_object *x = cq_object_of(a), *y = cq_object_of(b);
+
+        *equal = cq_int_same(x->start, y->start) && cq_int_same(x->stop, y->stop) &&
+                 cq_int_same(x->step, y->step);
     } else if (ta && tb) {
         *equal = ta->cls == tb->cls && strcmp(ta->text, tb->text) == 0;
     } else if (a.kind == b.kind) {
@@ -102,8 +139,13 @@ static cq_status compare(cq_fncall *c)
 
     if (cq_builtin_two_ints(c) && !is_open_bool(c->args[0]) && !is_open_bool(c->args[1])) {
         cq_int x = cq_val_int(c->args[0]), y = cq_val_int(c->args[1]);
-        cq_int d = cq_int_sub(cx->symbols, x, y);
+        cq_int d;
 
+        if (!x.expr && !y.expr) { /* their difference may not fit in 64 bits */
+            c->result = verdict(c, x.value > y.value, x.value < y.value);
+            return CQ_OK;
+        }
+        d = cq_int_sub(cx->symbols, x, y);
         if (!d.expr || (cq_int_symbol(x) && cq_int_is_plain(y) && y.value < 0)) {
             c->result = verdict(c, d.expr ? 1 : (double)d.value, 0); /* no size is negative */
             return CQ_OK;

@@ -47,7 +47,7 @@ static cq_status dict_get(cq_fncall *c)
 {
     cq_val *v, key = c->args[1];
 
-    CQ_TRY(cq_builtin_key(c->ev, &key));
+    CQ_TRY(cq_builtin_key_of(c->ev, c->args[0].u.dict, &key));
     v         = cq_dict_get(c->args[0].u.dict, key);
     c->result = v ? *v : cq_builtin_arg(c, 2);
     return CQ_OK;
@@ -57,7 +57,7 @@ static cq_status dict_setdefault(cq_fncall *c)
 {
     cq_val *v, key = c->args[1];
 
-    CQ_TRY(cq_builtin_key(c->ev, &key));
+    CQ_TRY(cq_builtin_key_of(c->ev, c->args[0].u.dict, &key));
     v = cq_dict_get(c->args[0].u.dict, key);
     if (!v) {
         CQ_TRY(cq_eval_will_change(c->ev, c->args[0]));
@@ -100,7 +100,7 @@ static cq_status add_pairs(cq_fncall *c)
         if (!cq_val_is_list(pair) || pair.u.list->n != 2)
             return cq_fail(CQ_E_TYPE, "dict", NULL, "expected pairs of keys and values");
         key = pair.u.list->items[0];
-        CQ_TRY(cq_builtin_key(c->ev, &key));
+        CQ_TRY(cq_builtin_key_of(c->ev, c->result.u.dict, &key));
         CQ_TRY(cq_dict_set(c->result.u.dict, key, pair.u.list->items[1]));
     }
     return CQ_OK;

@@ -8,6 +8,14 @@
 
 static cq_status any_iter(cq_fncall *c)
 {
+    cq_val function;
+    bool   found;
+
+    if (c->n == 2) {
+        CQ_TRY(
+            cq_python_builtin(c->ev, cq_name(c->ev->program, "_native_until"), &function, &found));
+        return cq_eval_call(c->ev, function, c->args, 2, &c->result);
+    }
     return cq_python_iter(c->ev, c->args[0], &c->result);
 }
 
@@ -110,6 +118,40 @@ static cq_status with_lists(cq_fncall *c)
     return CQ_OK;
 }
 
+/* The builtin in C makes a list, of which this is the iterator. */
+static cq_status as_iterator(cq_fncall *c)
+{
+    static const char *const names[] = { "_zip", "_enumerate" };
+
+    CQ_TRY(cq_eval_call_name(c->ev, names[c->row->how], c->args, c->n, &c->result));
+    return c->result.kind == CQ_VAL_LIST && cq_val_is_list(c->result)
+               ? cq_python_new_iterator(c->ev, c->result, &c->result)
+               : CQ_OK;
+}
+
+static cq_status any_reversed(cq_fncall *c)
+{
+    bool     found;
+    cq_list *items;
+    cq_val   list = c->args[0];
+
+    CQ_TRY(cq_python_special(c->ev, list, "__reversed__", NULL, 0, &c->result, &found));
+    if (found)
+        return CQ_OK;
+    if (cq_val_is_object(list) && cq_object_of(list)->type &&
+        cq_python_has_special(c->ev, list, "__getitem__") &&
+        cq_python_native(list).kind == CQ_VAL_NONE)
+        return with_lists(c);
+    if (cq_val_is_object(list)) {
+        CQ_TRY(cq_eval_known_items(c->ev, list, "reversed", &items));
+        list = cq_val_of_list(items);
+    }
+    CQ_TRY(cq_eval_call_name(c->ev, "_reversed", &list, 1, &c->result));
+    return c->result.kind == CQ_VAL_LIST && cq_val_is_list(c->result)
+               ? cq_python_new_iterator(c->ev, c->result, &c->result)
+               : CQ_OK;
+}
+
 /* zip and enumerate of a generator, or of another iterator that may be endless, request one item
  * after the other: a generator of lib/python/builtins.py does it. */
 static cq_status lazily(cq_fncall *c)
@@ -126,7 +168,7 @@ static cq_status lazily(cq_fncall *c)
             !cq_object_as(c->args[i], CQ_OBJECT_ITERATOR))
             CQ_TRY(cq_eval_items(c->ev, c->args[i], &function, &known));
     if (!lazy || !known)
-        return with_lists(c);
+        return as_iterator(c);
     CQ_TRY(cq_python_builtin(
         c->ev, cq_name(c->ev->program, c->row->how ? "_native_lazy_enumerate" : "_native_lazy_zip"),
         &function, &found));
@@ -217,6 +259,14 @@ static cq_status any_all(cq_fncall *c)
 
 enum { MAX_COMPARE_DEPTH = 30 /* for nested tuples: the work doubles with each level */ };
 
+/* The tuple of a named tuple. */
+static cq_val tuple_of(cq_val v)
+{
+    const cq_object *named = cq_object_as(v, CQ_OBJECT_NAMED);
+
+    return named ? named->self : v;
+}
+
 static bool are_sequences(cq_val a, cq_val b)
 {
     return a.kind == b.kind && (a.kind == CQ_VAL_TUPLE || a.kind == CQ_VAL_LIST) &&
@@ -228,6 +278,8 @@ static cq_status less_in(cq_eval *ev, cq_val a, cq_val b, int depth, bool *out)
     cq_val v;
     bool   found;
 
+    a = tuple_of(a);
+    b = tuple_of(b);
     if (are_sequences(a, b)) {
         const cq_list *x = a.u.list, *y = b.u.list;
 
@@ -274,7 +326,7 @@ static cq_status compare_sequences(cq_fncall *c)
     const int how = c->row->how;
     bool      is_less;
 
-    if (!c->ev->program->python || !are_sequences(c->args[0], c->args[1]))
+    if (!c->ev->program->python || !are_sequences(tuple_of(c->args[0]), tuple_of(c->args[1])))
         return cq_fncall_decline(c);
     CQ_TRY(
         less(c->ev, c->args[how & EXCHANGED ? 1 : 0], c->args[how & EXCHANGED ? 0 : 1], &is_less));
@@ -491,7 +543,7 @@ static cq_status any_contains(cq_fncall *c)
 }
 
 const cq_builtin cq_builtins_iteration[] = {
-    { "iter(object)", .fn = any_iter },
+    { "iter(object, sentinel?)", .fn = any_iter },
     { "next(iterator, default?)", .fn = any_next },
     { "__iter__(iterator)", .fn = iterator_method },
     { "__next__(iterator)", .fn = iterator_method, .how = 1 },
@@ -510,7 +562,7 @@ const cq_builtin cq_builtins_iteration[] = {
     { "list(iterable)", .fn = with_lists },
     { "tuple(iterable)", .fn = with_lists },
     { "enumerate(iterable, start?)", .fn = lazily, .how = 1 },
-    { "reversed(iterable)", .fn = with_lists },
+    { "reversed(iterable)", .fn = any_reversed },
     { "extend(self, iterable)", .fn = with_lists, .how = 1 },
     { "join(self, iterable)", .fn = with_lists, .how = 1 },
     { "__contains__(self, item)", .fn = any_contains },

@@ -1,6 +1,7 @@
 /* Methods and operators of lists and tuples, including those that dicts share; dict.c has the
  * methods of dicts only. */
 #include "script/builtins/builtin.h"
+#include "script/python/python.h"
 #include "script/values/sequence.h"
 
 /* The list, tuple or dict whose method is called. */
@@ -33,7 +34,13 @@ cq_status cq_builtin_position(cq_eval *ev, cq_val index, size_t n, size_t *out)
     if (i < 0)
         i += (int64_t)n;
     if (i < 0 || i >= (int64_t)n) {
-        ev->raised_class = "IndexError";
+        if (ev->program->python) {
+            cq_val text;
+
+            CQ_TRY(cq_builtin_text(ev, "list index out of range", strlen("list index out of range"),
+                                   &text));
+            CQ_TRY(cq_python_note_exception(ev, "IndexError", text));
+        }
         return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "index %lld is out of range for %zu items",
                        (long long)i, n);
     }
@@ -122,14 +129,14 @@ static cq_status dict_pop(cq_fncall *c)
     cq_dict *dict = c->args[0].u.dict;
     cq_val   key  = c->args[1], *v;
 
-    CQ_TRY(cq_builtin_key(c->ev, &key));
+    CQ_TRY(cq_builtin_key_of(c->ev, dict, &key));
     v = cq_dict_get(dict, key);
     if (!v && c->n > 2) {
         c->result = c->args[2];
         return CQ_OK;
     }
     if (!v)
-        return cq_fail(CQ_E_NOT_FOUND, c->name, NULL, "the dict has no such key");
+        return cq_builtin_no_key(c->ev, c->name, key);
     CQ_TRY(cq_eval_will_change(c->ev, c->args[0]));
     if (c->row->how != FORGET)
         CQ_TRY(cq_eval_own(c->ev, cq_val_retain(*v), &c->result));
@@ -163,7 +170,9 @@ static cq_status list_index(cq_fncall *c)
 
     CQ_TRY(find_item(c, &at));
     if (at == self(c)->n)
-        return cq_fail(CQ_E_NOT_FOUND, c->name, NULL, "the list has no such item");
+        return c->ev->program->python
+                   ? cq_python_raise(c->ev, "ValueError", "the list has no such item")
+                   : cq_fail(CQ_E_NOT_FOUND, c->name, NULL, "the list has no such item");
     c->result = cq_val_of_i64((int64_t)at);
     return CQ_OK;
 }
@@ -432,7 +441,7 @@ static cq_status any_set_item(cq_fncall *c)
                        cq_eval_type_name(object));
     if (object.kind == CQ_VAL_LIST && cq_eval_is_open_index(c->ev, key))
         return as_sequence(c);
-    CQ_TRY(object.kind == CQ_VAL_DICT ? cq_builtin_key(c->ev, &key)
+    CQ_TRY(object.kind == CQ_VAL_DICT ? cq_builtin_key_of(c->ev, object.u.dict, &key)
                                       : cq_builtin_position(c->ev, key, self(c)->n, &at));
     CQ_TRY(cq_eval_will_change(c->ev, object));
     CQ_TRY(cq_eval_will_hold(c->ev, object, v));
@@ -468,7 +477,7 @@ static cq_status any_contains(cq_fncall *c)
     const char  *text  = part.kind == CQ_VAL_STR ? part.u.text->text : NULL;
 
     if (whole.kind == CQ_VAL_DICT && !cq_val_is_symbolic(part)) {
-        CQ_TRY(cq_builtin_key(c->ev, &part));
+        CQ_TRY(cq_builtin_key_of(c->ev, whole.u.dict, &part));
         c->result = cq_val_of_bool(cq_dict_get(whole.u.dict, part) != NULL);
     } else if (whole.kind == CQ_VAL_STR && text) {
         c->result = cq_val_of_bool(strstr(whole.u.text->text, text) != NULL);
@@ -607,6 +616,7 @@ const cq_builtin cq_builtins_list[] = {
     { "reverse(list self)", .fn = list_reverse },
     { "sort(list self, reverse?)", .fn = list_sort },
     { "sorted(self)", .fn = any_sorted },
+    { "_reversed(self)", .fn = any_reversed },
     { "reversed(self)", .fn = any_reversed },
     { "copy(self)", .fn = any_copy },
     { "add(items a, items b)", .fn = list_add },

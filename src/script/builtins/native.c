@@ -245,6 +245,16 @@ static cq_status call_operator(cq_fncall *c)
     cq_val                   args[2]    = { c->args[0], c->args[c->n - 1] };
     cq_tensor               *t;
 
+    if (cq_val_is_object(args[0]) && c->row->how < 2 && !strstr(c->name, "::")) {
+        bool found;
+
+        CQ_TRY(cq_python_special(c->ev, args[0], c->row->how ? "__round__" : "__abs__", &args[1],
+                                 c->n - 1, &c->result, &found));
+        return found ? CQ_OK : cq_fncall_decline(c);
+    }
+    if (c->row->how == 1 && c->n == 2 && args[0].kind == CQ_VAL_FLOAT &&
+        args[1].kind == CQ_VAL_INT && !args[0].u.f.origin && !args[1].u.i.expr)
+        return call_library(c, "_number", "round_float");
     if (strstr(c->name, "::") || !name ||
         (args[0].kind != CQ_VAL_TENSOR && args[1].kind != CQ_VAL_TENSOR))
         return cq_fncall_decline(c);
@@ -279,6 +289,16 @@ static cq_status call_norm(cq_fncall *c)
     return c->n == 1 && c->n_kw && !cq_fncall_find(c, SIZE_MAX, "p")
                ? call_library(c, "torch.functional", "norm")
                : cq_fncall_decline(c);
+}
+
+/* Methods of int, float and complex in lib/python/_number.py. */
+static cq_status call_number(cq_fncall *c)
+{
+    const char *colon = strrchr(c->name, ':');
+
+    if (!cq_val_is_number(c->args[0]) || cq_val_is_symbolic(c->args[0]))
+        return cq_fncall_decline(c);
+    return call_library(c, "_number", colon ? colon + 1 : c->name);
 }
 
 static cq_status answer_self(cq_fncall *c)
@@ -430,7 +450,7 @@ const cq_builtin cq_builtins_natives[] = {
     { "conv_transpose3d(Tensor input, ...)", .fn = convolve_groups, .how = true },
     { "nelement(Tensor self)", .fn = count_elements },
     { "abs(x)", .fn = call_operator, .how = 0 },
-    { "round(x)", .fn = call_operator, .how = 1 },
+    { "round(x, digits?)", .fn = call_operator, .how = 1 },
     { "pow(base, exponent)", .fn = call_operator, .how = 2 },
     { "max(a, b?)", .fn = call_operator, .how = 3 },
     { "min(a, b?)", .fn = call_operator, .how = 4 },
@@ -447,6 +467,15 @@ const cq_builtin cq_builtins_natives[] = {
     { "center(str self, width, fillchar?)", .fn = call_text },
     { "zfill(str self, width)", .fn = call_text },
     { "swapcase(str self)", .fn = call_text },
+    { "expandtabs(str self, tabsize?)", .fn = call_text },
+    { "translate(str self, table)", .fn = call_text },
+    { "encode(str self, encoding?, errors?)", .fn = call_text },
+    { "decode(str self, encoding?, errors?)", .fn = call_text },
+    { "bit_length(self)", .fn = call_number },
+    { "bit_count(self)", .fn = call_number },
+    { "is_integer(self)", .fn = call_number },
+    { "as_integer_ratio(self)", .fn = call_number },
+    { "conjugate(self)", .fn = call_number },
     { "casefold(str self)", .fn = call_text },
     { "isidentifier(str self)", .fn = call_text },
     { "to_sparse(Tensor self, ...)", .fn = answer_self }, /* tensors stay dense */

@@ -2,6 +2,7 @@
  * comes from the graph is computed with as a 0-d tensor. Comparisons are in compare.c, functions of
  * one number in math.c. */
 #include "script/builtins/number.h"
+#include "script/python/python.h"
 
 #include <math.h>
 
@@ -218,6 +219,25 @@ static cq_status complex_op(cq_fncall *c)
     }
 }
 
+/* Integers of Python have any size. Those of a model fit in 64 bits; a larger one is an error,
+ * because a result without its upper bits would be wrong. */
+static bool overflows(int op, cq_int a, cq_int b)
+{
+    int64_t ignored;
+
+    if (a.expr || b.expr)
+        return false;
+    return op == '+'   ? __builtin_add_overflow(a.value, b.value, &ignored)
+           : op == '-' ? __builtin_sub_overflow(a.value, b.value, &ignored)
+           : op == '*' ? __builtin_mul_overflow(a.value, b.value, &ignored)
+                       : op == '%' && a.value == INT64_MIN && b.value == -1;
+}
+
+static cq_status too_large(const cq_fncall *c)
+{
+    return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL, "the number does not fit in 64 bits");
+}
+
 /* Arithmetic of two numbers. If the row has no function of ints the result is a float, even for two
  * ints: int / int and int ** int are floats in TorchScript. A size stays a size only with //. */
 static cq_status arithmetic(cq_fncall *c)
@@ -230,10 +250,14 @@ static cq_status arithmetic(cq_fncall *c)
     if (cq_builtin_needs_tensors(c, !row->ints))
         return cq_builtin_by_tensors(c, row->op, CQ_VAL_FLOAT);
     if (of_ints ? row->how == '%' && cq_int_is(cq_val_int(c->args[1]), 0)
-                : row->how == '/' && cq_val_real(c->args[1]) == 0) {
+                : (row->how == '/' || (row->how == '%' && c->ev->program->python)) &&
+                      cq_val_real(c->args[1]) == 0) {
         c->ev->raised_class = "ZeroDivisionError";
         return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "division by zero");
     }
+    if (of_ints && c->ev->program->python &&
+        overflows(row->how, cq_val_int(c->args[0]), cq_val_int(c->args[1])))
+        return too_large(c);
     c->result = of_ints
                     ? cq_val_of_int(row->ints(c->ev->cx->symbols, cq_val_int(c->args[0]),
                                               cq_val_int(c->args[1])))
@@ -303,6 +327,14 @@ static cq_status shift(cq_fncall *c)
     if (b.expr || (a.expr && (b.value < 0 || b.value > 62)))
         return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL,
                        "expected a known shift count of less than 63");
+    if (!a.expr && c->ev->program->python) {
+        if (b.value < 0)
+            return cq_python_raise(c->ev, "ValueError", "negative shift count");
+        if (left && a.value &&
+            (b.value > 62 || a.value > INT64_MAX >> b.value || a.value < INT64_MIN >> b.value))
+            return too_large(c);
+        b.value = b.value > 63 ? 63 : b.value;
+    }
     if (!a.expr)
         c->result = cq_val_of_i64(left ? (int64_t)((uint64_t)a.value << (b.value & 63))
                                        : a.value >> (b.value & 63));

@@ -321,14 +321,65 @@ static cq_status any_id(cq_fncall *c)
     return CQ_OK;
 }
 
+static cq_status hash_value(cq_eval *ev, cq_val v, uint64_t *out);
+
+static cq_status hash_object(cq_eval *ev, cq_val v, uint64_t *out)
+{
+    const cq_object *named = cq_object_as(v, CQ_OBJECT_NAMED);
+    cq_val           hash;
+    bool             found;
+
+    if (named)
+        return hash_value(ev, named->self, out);
+    *out = (uint64_t)(uintptr_t)v.u.box & INT64_MAX;
+    CQ_TRY(cq_python_special(ev, v, "__hash__", NULL, 0, &hash, &found));
+    if (found && hash.kind == CQ_VAL_INT)
+        *out = (uint64_t)hash.u.i.value;
+    return CQ_OK;
+}
+
+/* Equal values have equal hashes. Small integers are their own hash, as in Python; those of texts
+ * differ from one run of Python to the next. */
+static cq_status hash_value(cq_eval *ev, cq_val v, uint64_t *out)
+{
+    uint64_t parts[2] = { 0, 0 };
+
+    CQ_TRY(cq_eval_down(ev, v));
+    ev->levels--;
+    switch (v.kind) {
+    case CQ_VAL_NONE: *out = 0xfca86420; return CQ_OK;
+    case CQ_VAL_BOOL: *out = v.u.b.value; return CQ_OK;
+    case CQ_VAL_INT: *out = (uint64_t)v.u.i.value; return CQ_OK;
+    case CQ_VAL_FLOAT:
+        *out = cq_hash_bytes(&v.u.f.value, sizeof v.u.f.value) >> 2;
+        if (v.u.f.value > -0x1p62 && v.u.f.value < 0x1p62 &&
+            (double)(int64_t)v.u.f.value == v.u.f.value)
+            *out = (uint64_t)(int64_t)v.u.f.value;
+        return CQ_OK;
+    case CQ_VAL_STR:
+    case CQ_VAL_DEVICE: *out = cq_hash_bytes(v.u.text->text, v.u.text->len) >> 2; return CQ_OK;
+    case CQ_VAL_TUPLE:
+        parts[0] = v.u.list->n;
+        for (size_t i = 0; i < v.u.list->n; i++) {
+            CQ_TRY(hash_value(ev, v.u.list->items[i], &parts[1]));
+            parts[0] = cq_hash_bytes(parts, sizeof parts) >> 2;
+        }
+        *out = parts[0];
+        return CQ_OK;
+    case CQ_VAL_OBJECT: return hash_object(ev, v, out);
+    default: return cq_python_raise(ev, "TypeError", "unhashable type: '%s'", cq_eval_type_name(v));
+    }
+}
+
 static cq_status any_hash(cq_fncall *c)
 {
-    bool found;
+    uint64_t hash;
 
-    if (!cq_val_is_object(c->args[0]))
+    if (cq_val_is_symbolic(c->args[0]) || c->args[0].kind == CQ_VAL_TENSOR)
         return cq_fncall_decline(c);
-    CQ_TRY(cq_python_special(c->ev, c->args[0], "__hash__", NULL, 0, &c->result, &found));
-    return found ? CQ_OK : any_id(c);
+    CQ_TRY(hash_value(c->ev, c->args[0], &hash));
+    c->result = cq_val_of_i64((int64_t)hash);
+    return CQ_OK;
 }
 
 static cq_status any_vars(cq_fncall *c)

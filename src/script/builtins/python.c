@@ -270,6 +270,8 @@ const cq_builtin cq_builtins_python[] = {
     { "rangelist(start, stop?, step?)", .fn = any_range },
     { "__range_length(int start, int stop, int step)", .fn = range_length },
     { "__derive_index(int a, int b, int c)", .fn = derive_index },
+    { "_zip(...)", .fn = zip, .of_all_lists = true },
+    { "_enumerate(iterable, start?)", .fn = enumerate, .of_all_lists = true },
     { "zip(...)", .fn = zip, .of_all_lists = true },
     { "enumerate(iterable, start?)", .fn = enumerate, .of_all_lists = true },
     { "min(x, ...)", .fn = fold, .how = ONTO_FIRST, .op = "aten::min" },

@@ -2,6 +2,7 @@
  * lists, and queries of tensors whose results are not tensors. */
 #include "script/builtins/number.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <stdio.h>
 
@@ -44,12 +45,20 @@ static cq_status from_number(cq_eval *ev, cq_val v, cq_val_kind kind, cq_val *ou
 
 static cq_status from_text(const char *text, cq_val_kind kind, cq_val *out)
 {
-    char  *end;
-    double f = strtod(text, &end);
+    char     *end;
+    double    f = 0;
+    long long i = 0;
 
-    if (end == text || *end)
+    errno = 0;
+    if (kind == CQ_VAL_INT)
+        i = strtoll(text, &end, 10);
+    else
+        f = strtod(text, &end);
+    if (end == text || end[strspn(end, " \t\r\n")])
         return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "\"%s\" is not a number", text);
-    *out = kind == CQ_VAL_INT ? cq_val_of_i64(strtoll(text, NULL, 10)) : cq_val_of_f64(f);
+    if (kind == CQ_VAL_INT && errno)
+        return cq_fail(CQ_E_UNSUPPORTED, "int", NULL, "%.40s does not fit in 64 bits", text);
+    *out = kind == CQ_VAL_INT ? cq_val_of_i64(i) : cq_val_of_f64(f);
     return CQ_OK;
 }
 

@@ -408,6 +408,8 @@ static cq_status text_find(cq_fncall *c)
     if (hit)
         found = hit - self(c)->text;
     if (found < 0 && c->row->how & MUST)
+        c->ev->raised_class = "ValueError";
+    if (found < 0 && c->row->how & MUST)
         return cq_fail(CQ_E_ARGUMENT, c->name, NULL, "substring \"%.60s\" not found", part->text);
     c->result = cq_val_of_i64(found);
     return CQ_OK;

@@ -117,7 +117,7 @@ static cq_status add_pairs(cq_fncall *c, cq_dict *dict, cq_val from)
         if (pair->n != 2)
             return cq_python_raise(c->ev, "ValueError", "an item of a dict has %zu values",
                                    pair->n);
-        CQ_TRY(cq_builtin_key(c->ev, &pair->items[0]));
+        CQ_TRY(cq_builtin_key_of(c->ev, dict, &pair->items[0]));
         CQ_TRY(cq_dict_set(dict, pair->items[0], pair->items[1]));
     }
     return CQ_OK;
@@ -161,8 +161,12 @@ static cq_status dict_fromkeys(cq_fncall *c)
 
     CQ_TRY(cq_eval_known_items(c->ev, c->args[0], "fromkeys", &items));
     CQ_TRY(cq_eval_new_dict(c->ev, &c->result));
-    for (size_t i = 0; i < items->n; i++)
-        CQ_TRY(cq_dict_set(c->result.u.dict, items->items[i], cq_builtin_arg(c, 1)));
+    for (size_t i = 0; i < items->n; i++) {
+        cq_val key = items->items[i];
+
+        CQ_TRY(cq_builtin_key_of(c->ev, c->result.u.dict, &key));
+        CQ_TRY(cq_dict_set(c->result.u.dict, key, cq_builtin_arg(c, 1)));
+    }
     return CQ_OK;
 }
 

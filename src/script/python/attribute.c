@@ -447,6 +447,27 @@ static cq_status super_member(cq_eval *ev, const cq_object *t, const char *name,
 
 /* ---- functions, modules and other values ---- */
 
+/* The docstring of a function: its first statement, behind assignments of desugar.c. */
+static const cq_ast_expr *doc_of(const cq_ast_block *b)
+{
+    for (size_t i = 0; i < b->n; i++) {
+        const cq_ast_stmt *s = b->items[i];
+
+        if (s->kind == CQ_S_EXPR)
+            return s->u.value->kind == CQ_X_STR ? s->u.value : NULL;
+        if (s->kind != CQ_S_ASSIGN || s->u.assign.targets.items[0]->kind != CQ_X_NAME ||
+            s->u.assign.targets.items[0]->u.name[0] != '%')
+            return NULL;
+    }
+    return NULL;
+}
+
+static cq_status text_or_none(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
+{
+    *out = CQ_NONE;
+    return x ? text_of(ev, x->u.str.text, out) : CQ_OK;
+}
+
 static cq_status function_member(cq_eval *ev, cq_object *t, const char *name, cq_val *out)
 {
     cq_val *own = cq_object_attribute(t, name);
@@ -467,7 +488,9 @@ static cq_status function_member(cq_eval *ev, cq_object *t, const char *name, cq
         CQ_TRY(bind_function(ev, t, CQ_NONE, out));
         return CQ_OK;
     }
-    if (strcmp(name, "__doc__") == 0 || strcmp(name, "__defaults__") == 0) {
+    if (strcmp(name, "__doc__") == 0)
+        return text_or_none(ev, doc_of(&t->def->body), out);
+    if (strcmp(name, "__defaults__") == 0) {
         *out = CQ_NONE;
         return CQ_OK;
     }

@@ -150,6 +150,8 @@ cq_status cq_python_format_spec(cq_eval *ev, struct cq_str *s, cq_val v, const c
 /* Fails with an exception of a class of builtins.py: "KeyError". */
 cq_status cq_python_raise(cq_eval *ev, const char *class_name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* The failure that follows is an exception of the class with one argument. */
+cq_status cq_python_note_exception(cq_eval *ev, const char *class_name, cq_val argument);
 cq_status cq_eval_try(cq_eval *ev, const cq_ast_stmt *s);
 cq_status cq_eval_raise(cq_eval *ev, const cq_ast_stmt *s);
 void      cq_eval_forget_failure(cq_eval *ev);

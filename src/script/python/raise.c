@@ -52,6 +52,17 @@ static cq_status builtin_class(cq_eval *ev, const char *name, cq_val *out)
     return found ? CQ_OK : cq_fail(CQ_E_INTERNAL, name, NULL, "builtins.py lacks the class");
 }
 
+cq_status cq_python_note_exception(cq_eval *ev, const char *class_name, cq_val argument)
+{
+    cq_val cls, exception;
+
+    CQ_TRY(builtin_class(ev, class_name, &cls));
+    CQ_TRY(cq_eval_call(ev, cls, &argument, 1, &exception));
+    cq_val_set(&ev->raised, exception);
+    ev->raised_class = NULL;
+    return CQ_OK;
+}
+
 /* The exception instance for a failure; None if it cannot be caught. */
 cq_status cq_python_exception(cq_eval *ev, cq_status status, cq_val *out)
 {

@@ -338,6 +338,33 @@ static cq_status tensor_member(cq_eval *ev, cq_val v, const char *name, cq_val *
     return method_of(ev, v, name, out);
 }
 
+/* real, imag, numerator and denominator of a known number. */
+static bool number_member(cq_val v, const char *name, cq_val *out)
+{
+    if (v.kind != CQ_VAL_INT && v.kind != CQ_VAL_FLOAT && v.kind != CQ_VAL_BOOL)
+        return false;
+    if (strcmp(name, "real") == 0 || (strcmp(name, "numerator") == 0 && v.kind != CQ_VAL_FLOAT))
+        *out = v.kind == CQ_VAL_BOOL && !v.u.b.origin ? cq_val_of_i64(v.u.b.value) : v;
+    else if (strcmp(name, "imag") == 0)
+        *out = v.kind == CQ_VAL_FLOAT ? cq_val_of_f64(0) : cq_val_of_i64(0);
+    else if (strcmp(name, "denominator") == 0 && v.kind != CQ_VAL_FLOAT)
+        *out = cq_val_of_i64(1);
+    else
+        return false;
+    return true;
+}
+
+/* A method that neither the type nor calque has is an AttributeError. */
+static cq_status python_method(cq_eval *ev, cq_val v, const char *name, cq_val *out)
+{
+    bool known, has = cq_python_native_has(v, name, &known);
+
+    if (known && !has && !cq_builtin_exists(name) && !cq_starts_with(name, "__"))
+        return cq_python_raise(ev, "AttributeError", "'%s' object has no attribute '%s'",
+                               cq_eval_type_name(v), name);
+    return method_of(ev, v, name, out);
+}
+
 /* Members of values that are neither tensors nor objects; all other members are methods. */
 static cq_status plain_member(cq_eval *ev, cq_val v, const char *name, cq_val *out)
 {
@@ -353,8 +380,10 @@ static cq_status plain_member(cq_eval *ev, cq_val v, const char *name, cq_val *o
         *out = colon ? cq_val_of_i64(strtol(colon + 1, NULL, 10)) : CQ_NONE;
     else if (v.kind == CQ_VAL_COMPLEX && (strcmp(name, "real") == 0 || strcmp(name, "imag") == 0))
         *out = cq_val_of_f64(name[0] == 'r' ? v.u.c.re : v.u.c.im);
+    else if (ev->program->python && number_member(v, name, out))
+        return CQ_OK;
     else
-        return method_of(ev, v, name, out);
+        return ev->program->python ? python_method(ev, v, name, out) : method_of(ev, v, name, out);
     return CQ_OK;
 }
 

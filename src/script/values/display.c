@@ -31,7 +31,7 @@ cq_status cq_eval_dict(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
         if (x->u.dict.keys[i]) {
             CQ_TRY(cq_eval_expr(ev, x->u.dict.keys[i], &key));
             CQ_TRY(cq_eval_expr(ev, x->u.dict.values[i], &value));
-            CQ_TRY(cq_builtin_key(ev, &key));
+            CQ_TRY(cq_builtin_key_of(ev, out->u.dict, &key));
             CQ_TRY(cq_dict_set(out->u.dict, key, value));
             continue;
         }
@@ -59,6 +59,13 @@ static cq_status eval_python_field(cq_eval *ev, const cq_ast_expr *x, cq_val *ou
             status = cq_builtin_text(ev, cq_str_text(&s), s.len, out);
         cq_str_clear(&s);
         CQ_TRY(status);
+    }
+    if (!x->u.field.spec && !x->u.field.conversion && cq_object_as(*out, CQ_OBJECT_INSTANCE)) {
+        bool found;
+
+        CQ_TRY(cq_builtin_text(ev, "", 0, &spec));
+        CQ_TRY(cq_python_special(ev, *out, "__format__", &spec, 1, &spec, &found));
+        *out = found ? spec : *out;
     }
     if (!x->u.field.spec)
         return CQ_OK;
@@ -216,7 +223,7 @@ static cq_status eval_comp_loop(cq_eval *ev, const cq_ast_expr *x, size_t loop, 
         if (!x->u.comp.key)
             return cq_list_push(result.u.list, value);
         CQ_TRY(cq_eval_expr(ev, x->u.comp.key, &key));
-        CQ_TRY(cq_builtin_key(ev, &key));
+        CQ_TRY(cq_builtin_key_of(ev, result.u.dict, &key));
         return cq_dict_set(result.u.dict, key, value);
     }
     f = &x->u.comp.loops[loop];

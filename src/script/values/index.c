@@ -26,6 +26,8 @@ static cq_status eval_slice(cq_eval *ev, const cq_ast_expr *s, cq_val v[3])
         v[i] = CQ_NONE;
         if (parts[i])
             CQ_TRY(cq_eval_expr(ev, parts[i], &v[i]));
+        if (v[i].kind == CQ_VAL_OBJECT && ev->program->python)
+            CQ_TRY(cq_eval_index_of(ev, &v[i]));
         if (v[i].kind == CQ_VAL_TENSOR)
             CQ_TRY(CQ_CALL(ev, &v[i], "aten::Int", v[i]));
     }
@@ -262,14 +264,10 @@ static cq_status get_key(cq_eval *ev, const cq_dict *dict, cq_val key, cq_val *o
 {
     const cq_val *found;
 
-    CQ_TRY(cq_builtin_key(ev, &key));
+    CQ_TRY(cq_builtin_key_of(ev, dict, &key));
     found = cq_dict_get(dict, key);
     if (!found)
-        ev->raised_class = ev->program->python ? "KeyError" : NULL;
-    if (!found)
-        return cq_fail(CQ_E_NOT_FOUND, NULL, NULL, "the dict has no such key%s%s",
-                       key.kind == CQ_VAL_STR ? ": " : "",
-                       key.kind == CQ_VAL_STR ? key.u.text->text : "");
+        return cq_builtin_no_key(ev, NULL, key);
     *out = *found;
     return CQ_OK;
 }
@@ -518,6 +516,25 @@ static cq_status set_slice(cq_eval *ev, cq_list *list, const cq_val slice[3], cq
     for (int64_t i = b.stop > b.start ? b.stop : b.start; i < (int64_t)old.u.list->n; i++)
         CQ_TRY(cq_list_push(list, old.u.list->items[i]));
     return CQ_OK;
+}
+
+cq_status cq_eval_del_slice(cq_eval *ev, cq_list *list, const cq_val slice[3])
+{
+    cq_bounds b;
+    cq_val    kept;
+
+    CQ_TRY(cq_builtin_bounds(ev, slice, list->n, &b));
+    CQ_TRY(cq_eval_spend(ev, 2 * list->n));
+    CQ_TRY(cq_eval_will_change(ev, cq_val_of_list(list)));
+    CQ_TRY(cq_eval_list(ev, NULL, 0, CQ_VAL_LIST, &kept));
+    for (int64_t i = 0; i < (int64_t)list->n; i++) {
+        const bool between = b.step > 0 ? i >= b.start && i < b.stop : i <= b.start && i > b.stop;
+
+        if (!between || (i - b.start) % b.step != 0)
+            CQ_TRY(cq_list_push(kept.u.list, list->items[i]));
+    }
+    cq_list_clear(list);
+    return cq_list_add(list, kept.u.list);
 }
 
 cq_status cq_eval_set_index(cq_eval *ev, cq_val object, const cq_ast_expr *index, cq_val v)

@@ -3,11 +3,12 @@
 calque, exported, and run by ONNX Runtime; both must give what PyTorch gives. And models of what no
 single operator can show: complex numbers inside, numbers of Python beside tensors.
 
-    opinfo.py [-v] [OPERATOR …] [dtype=NAME] [samples=N] [opset=N]
+    opinfo.py [-v] [--bless] [OPERATOR …] [dtype=NAME] [samples=N] [opset=N]
 
-Without operators, a few samples of every operator in float32 and int64. An operator that calque refuses,
-or that ONNX Runtime has no kernel for, is skipped and counted; a wrong number, a crash, or a model that
-onnx or ONNX Runtime calls invalid is a failure."""
+Without operators, a few samples of every operator in float32 and int64. A wrong number, a crash, or a model that
+onnx or ONNX Runtime calls invalid is a failure. An operator that calque refuses, or that ONNX Runtime has no
+kernel for, is listed in expected/opinfo.txt, which --bless rewrites: all of it, or the lines of the operators."""
+import collections
 import concurrent.futures
 import contextlib
 import io
@@ -156,8 +157,20 @@ def compare(name, got, expected):
             expect_close(one, other, *near, name=f"result {i}")
 
 
+class Refusals(Report):
+    """Counts the refusals of each operator and dtype instead of printing them."""
+
+    def __init__(self, title):
+        super().__init__(title)
+        self.refused = collections.Counter()
+
+    def skipped(self, name, why):
+        self.refused[re.sub(r"( \d+)?: [^:]*$", "", name)] += 1
+        print(f"refused {name}: {why}", flush=True)
+
+
 def refused(code, error):
-    """A clean refusal is skipped; anything else is a bug."""
+    """A clean refusal is expected if it is on the list; anything else is a bug."""
     assert code in (1, 2) and error.startswith("error: "), f"exit {code}: {error[-300:]}"
     raise peers.Skip(" ".join(error.split())[:200])
 
@@ -261,7 +274,7 @@ def check_part(part, options):
     warnings.filterwarnings("ignore")
     import torch
     torch.set_num_threads(1)
-    report, out = Report(__file__), io.StringIO()
+    report, out = Refusals(__file__), io.StringIO()
     with tempfile.TemporaryDirectory() as name, contextlib.redirect_stdout(out):
         folder = pathlib.Path(name)
         (folder / "x").mkdir()
@@ -276,11 +289,11 @@ def check_part(part, options):
                 for i, sample in enumerate(samples_of(op, getattr(torch, dtype), options["samples"])):
                     module, tensors = module_of(op.op, [sample.input, *sample.args], sample.kwargs)
                     check_model(report, name_of(op), f"{dtype} {i}", module, tensors, folder, options["opsets"])
-    return report.n_passed, report.n_failed, report.n_skipped, out.getvalue()
+    return report.n_passed, report.n_failed, report.refused, out.getvalue()
 
 
 def main():
-    report, words = Report(__file__), [word for word in sys.argv[1:] if word != "-v"]
+    report, words = Report(__file__), [word for word in sys.argv[1:] if not word.startswith("-")]
     given = {key: [word.split("=")[1] for word in words if word.startswith(key + "=")]
              for key in ("dtype", "samples", "opset")}
     options = {"operators": {word for word in words if "=" not in word},
@@ -288,14 +301,17 @@ def main():
                "samples": int((given["samples"] or [SAMPLES])[0]),
                "opsets": [int(opset) for opset in given["opset"]] or [17]}
     if report.needs("torch", "onnx", "ort"):
+        found = collections.Counter()
         with concurrent.futures.ProcessPoolExecutor(JOBS) as pool:
-            for passed, failed, skipped, text in pool.map(check_part, range(PARTS), [options] * PARTS):
+            for passed, failed, refusals, text in pool.map(check_part, range(PARTS), [options] * PARTS):
                 report.n_passed += passed
                 report.n_failed += failed
-                report.n_skipped += skipped
+                found += refusals
                 for line in text.splitlines():
                     if line.startswith("FAIL") or "-v" in sys.argv:
                         print(line, flush=True)
+        if not any(given.values()):
+            report.expected_refusals(found, lambda line: not words or line.split(" ")[0] in options["operators"])
     return report.finish()
 
 

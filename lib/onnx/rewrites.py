@@ -2,9 +2,10 @@
 
 A function with @rewrite is a pattern: values of the graph are matched with the value that it
 returns. A parameter stands for one value, wherever it occurs. A variable stands for the value of a
-node of the pattern. maybe(Cast, x) is x with or without that node, and ... stands for any further
-inputs. Add and Mul also match with their operands exchanged; the more specific operand comes first,
-because it is matched first.
+node of the pattern. A number stands for a constant of one element that is near it. maybe(Cast, x)
+is x with or without that node, either(p, q) is the first of several patterns that matches, and ...
+stands for any further inputs. Add and Mul also match with their operands exchanged; the more
+specific operand comes first, because it is matched first.
 
 The first argument of the decorator names the replacement, a function of this file. Its parameters
 are names of the pattern. It returns the new value, or None if the match does not fit: attributes,
@@ -13,21 +14,16 @@ constants and sizes are checked there. matched() is the value that is replaced.
 Of several patterns the first in this file is tried first. A later stage sees the nodes that an
 earlier one emitted, without nodes that became unused. use="optimizer" keeps a pattern from the
 exporter, which keeps the operators of the model; use="onnxruntime" is for operators of
-com.microsoft.
+com.microsoft. use="runtime" is for calque's own runtime: the name is that of a fusion in
+src/runtime/fuse/layers.c, which knows no types and computes the same in one step.
 """
 
-import math
 import torch
 
 from calque.onnx import *
 
 
 # ---- values ----
-
-
-def is_near(v, number):
-    found = constant(v)
-    return found is not None and abs(found - number) <= 1e-5 * (1 + abs(number))
 
 
 def is_float(v):
@@ -48,16 +44,6 @@ def is_bias(b, x):
     if rank(x) < 1 or rank(b) != 1:
         return False
     return b.dtype == x.dtype and b.shape[0] == x.shape[-1]
-
-
-def factor_of(v, op, number):
-    """y of y * number or y / number, else None."""
-    if op_of(v) != op:
-        return None
-    a, b = inputs_of(v)
-    if is_near(b, number):
-        return a
-    return b if op == "Mul" and is_near(a, number) else None
 
 
 def quotient(factor, divisor):
@@ -422,19 +408,19 @@ def past(k, v, past_k, past_v, keys, values):
 
 
 @rewrite("layer_norm", opset=17, use="optimizer")
-def layer_norm_by_power(x, two, eps, w):
+def layer_norm_with_weight(x, eps, w):
     mean = ReduceMean(x, ...)
     c = Sub(x, mean)
-    var = ReduceMean(Pow(c, two), ...)
+    var = ReduceMean(either(Pow(c, 2), Mul(c, c)), ...)
     return Mul(Div(c, Sqrt(Add(var, eps))), w)
 
 
-@rewrite("layer_norm", opset=17, use="optimizer")
-def layer_norm_by_product(x, eps, w):
+@rewrite("layer_norm", use="runtime")
+def layer_norm_with_weight_and_bias(x, eps, w, b):
     mean = ReduceMean(x, ...)
     c = Sub(x, mean)
-    var = ReduceMean(Mul(c, c), ...)
-    return Mul(Div(c, Sqrt(Add(var, eps))), w)
+    var = ReduceMean(either(Pow(c, 2), Mul(c, c)), ...)
+    return Add(Mul(Div(c, Sqrt(Add(var, eps))), w), b)
 
 
 def first_axis(mean, n):
@@ -454,13 +440,11 @@ def first_axis(mean, n):
     return first if first >= 0 and max(axes) < n else None
 
 
-def layer_norm(x, eps, mean, var, two=None, w=None):
+def layer_norm(x, eps, mean, var, w=None):
     """(x - mean) / sqrt(variance + eps), optionally times w."""
     n = rank(x)
     first = first_axis(mean, n) if n > 0 else None
     if first is None or first_axis(var, n) != first or not is_float(x) or constant(eps) is None:
-        return None
-    if two is not None and not is_near(two, 2):
         return None
     if w is None:
         w = ones(x.shape[first:]) if x.dtype == torch.float32 else None
@@ -496,24 +480,25 @@ def flat_linear(x, w, b, sum, product):
 
 
 @rewrite("gelu_erf", opset=13, use="optimizer")
-def gelu_halved_last(x, inner, one, half):
-    return Mul(Mul(x, Add(Erf(inner), one)), half)
+@rewrite("gelu", use="runtime")
+def gelu_of_erf(x):
+    t = Erf(either(Div(x, 1.4142135623730951), Mul(x, 0.7071067811865476)))
+    one = Add(t, 1)
+    return either(Mul(Mul(one, x), 0.5), Mul(one, Mul(x, 0.5)), Mul(Mul(one, 0.5), x))
 
 
-@rewrite("gelu_erf", opset=13, use="optimizer")
-def gelu_halved_first(x, inner, one, half):
-    return Mul(Mul(x, half), Add(Erf(inner), one))
+@rewrite("gelu_tanh", opset=13, use="optimizer")
+@rewrite("gelu", use="runtime")
+def gelu_of_tanh(x):
+    """sqrt(2 / pi) * (x + 0.044715 * x^3) is the argument."""
+    cube = either(Pow(x, 3), Mul(Mul(x, x), x))
+    t = Tanh(Mul(Add(Mul(cube, 0.044715), x), 0.7978845608))
+    one = Add(t, 1)
+    return either(Mul(Mul(one, x), 0.5), Mul(one, Mul(x, 0.5)), Mul(Mul(one, 0.5), x))
 
 
-@rewrite("gelu_erf", opset=13, use="optimizer")
-def gelu_halved_inside(x, inner, one, half):
-    return Mul(x, Mul(Add(Erf(inner), one), half))
-
-
-def gelu(x, one, half, approximate):
-    if not is_near(one, 1) or not is_near(half, 0.5) or not is_float(x):
-        return None
-    if rank(x) != rank(matched()):
+def gelu(x, approximate):
+    if not is_float(x) or rank(x) != rank(matched()):
         return None
     if opset() >= 20:
         return Gelu(x, approximate=approximate)
@@ -522,54 +507,12 @@ def gelu(x, one, half, approximate):
     return op("com.microsoft::Gelu" if approximate is None else "com.microsoft::FastGelu", x)
 
 
-def gelu_erf(x, inner, one, half):
-    by_division = factor_of(inner, "Div", math.sqrt(2))
-    by_product = factor_of(inner, "Mul", math.sqrt(0.5))
-    return gelu(x, one, half, None) if same(by_division, x) or same(by_product, x) else None
+def gelu_erf(x):
+    return gelu(x, None)
 
 
-@rewrite("gelu_tanh", opset=13, use="optimizer")
-def gelu_tanh_halved_last(x, inner, one, half):
-    return Mul(Mul(x, Add(Tanh(inner), one)), half)
-
-
-@rewrite("gelu_tanh", opset=13, use="optimizer")
-def gelu_tanh_halved_first(x, inner, one, half):
-    return Mul(Mul(x, half), Add(Tanh(inner), one))
-
-
-@rewrite("gelu_tanh", opset=13, use="optimizer")
-def gelu_tanh_halved_inside(x, inner, one, half):
-    return Mul(x, Mul(Add(Tanh(inner), one), half))
-
-
-def is_cube(v, x):
-    args = inputs_of(v)
-    if op_of(v) == "Pow":
-        return same(args[0], x) and is_near(args[1], 3)
-    if op_of(v) != "Mul":
-        return False
-    square = inputs_of(args[0] if same(args[1], x) else args[1])
-    is_product = op_of(args[0] if same(args[1], x) else args[1]) == "Mul"
-    has_x = same(args[0], x) or same(args[1], x)
-    return has_x and is_product and same(square[0], x) and same(square[1], x)
-
-
-def is_tanh_argument(v, x):
-    """sqrt(2 / pi) * (x + 0.044715 * x^3)"""
-    sum = factor_of(v, "Mul", 0.7978845608)
-    if op_of(sum) != "Add":
-        return False
-    args = inputs_of(sum)
-    for i in [0, 1]:
-        cube = factor_of(args[1 - i], "Mul", 0.044715)
-        if same(args[i], x) and cube is not None and is_cube(cube, x):
-            return True
-    return False
-
-
-def gelu_tanh(x, inner, one, half):
-    return gelu(x, one, half, "tanh") if is_tanh_argument(inner, x) else None
+def gelu_tanh(x):
+    return gelu(x, "tanh")
 
 
 # ---- attention of several heads ----
@@ -652,18 +595,10 @@ def norm_bias(x, w, b, norm):
 
 
 @rewrite("layer_norm", opset=17, stage=2, use="optimizer")
-def layer_norm_without_weight(x, two, eps):
+def layer_norm_without_weight(x, eps):
     mean = ReduceMean(x, ...)
     c = Sub(x, mean)
-    var = ReduceMean(Pow(c, two), ...)
-    return Div(c, Sqrt(Add(var, eps)))
-
-
-@rewrite("layer_norm", opset=17, stage=2, use="optimizer")
-def layer_norm_by_product_without_weight(x, eps):
-    mean = ReduceMean(x, ...)
-    c = Sub(x, mean)
-    var = ReduceMean(Mul(c, c), ...)
+    var = ReduceMean(either(Pow(c, 2), Mul(c, c)), ...)
     return Div(c, Sqrt(Add(var, eps)))
 
 

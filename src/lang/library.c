@@ -340,18 +340,27 @@ static cq_lib_file *new_file(cq_arena *arena)
     return file;
 }
 
+/* The same in an arena of its own. */
+static cq_lib_file *new_own_file(void)
+{
+    cq_arena    *arena = cq_arena_new();
+    cq_lib_file *file  = new_file(arena);
+
+    if (file)
+        file->owns_arena = true;
+    else
+        cq_arena_free(arena);
+    return file;
+}
+
 cq_status cq_lib_file_open(cq_lib_file **out, const char *name, const char *text, size_t len)
 {
-    cq_arena    *arena  = cq_arena_new();
-    cq_lib_file *file   = new_file(arena);
+    cq_lib_file *file   = new_own_file();
     cq_status    status = CQ_E_NO_MEMORY;
 
     *out = NULL;
-    if (!file) {
-        cq_arena_free(arena);
+    if (!file)
         return CQ_E_NO_MEMORY;
-    }
-    file->owns_arena = true;
     cq_source_init(&file->source, cq_arena_strdup(file->arena, name),
                    cq_arena_strndup(file->arena, text, len), len);
     if (file->source.file && file->source.text)
@@ -439,12 +448,8 @@ static bool is_indexed(const cq_lib_text *embedded)
 }
 
 /* text: the embedded one; NULL: the file is only in the folder that CALQUE_LIB names. */
-static cq_status open_file(const cq_lib_text *text, const char *path)
+static cq_status read_file(cq_lib_file *file, const cq_lib_text *text, const char *path)
 {
-    cq_lib_file *file   = new_file(library.arena);
-    cq_status    status = file ? cq_vec_push(&library.files, file) : CQ_E_NO_MEMORY;
-
-    CQ_TRY(status);
     file->path = path;
     CQ_TRY(text ? source_of(&file->source, file->arena, text)
                 : read_text(&file->source, file->arena, getenv("CALQUE_LIB"), path));
@@ -452,8 +457,34 @@ static cq_status open_file(const cq_lib_text *text, const char *path)
         !text ||
         (file->source.text != text->text &&
          (file->source.len != text->len || memcmp(file->source.text, text->text, text->len) != 0));
-    library.has_changes |= file->is_changed;
     return index_file(file);
+}
+
+static cq_status open_file(const cq_lib_text *text, const char *path)
+{
+    cq_lib_file *file   = new_file(library.arena);
+    cq_status    status = file ? cq_vec_push(&library.files, file) : CQ_E_NO_MEMORY;
+
+    CQ_TRY(status);
+    status = read_file(file, text, path);
+    library.has_changes |= file->is_changed;
+    return status;
+}
+
+cq_status cq_library_open(cq_lib_file **out, const char *path)
+{
+    cq_lib_file *file = new_own_file();
+    cq_status    status;
+
+    *out = NULL;
+    if (!file)
+        return CQ_E_NO_MEMORY;
+    status = read_file(file, cq_library_text(path), path);
+    if (status == CQ_OK)
+        *out = file;
+    else
+        cq_lib_file_free(file);
+    return status;
 }
 
 /* A file that was added to a folder below lib. */

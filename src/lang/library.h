@@ -69,6 +69,10 @@ cq_status cq_lib_file_each(const cq_lib_file *file, const char                  
 /* The decorator of f with this name, as cq_decorator_is compares them; NULL: f has none. */
 const cq_decorator *cq_lib_function_decorator(const cq_lib_function *f, const char *name);
 
+/* One file of the library by its path, "onnx/rewrites.py", apart from the index: for a caller that
+ * needs no other file, because the whole index takes longer than the caller's work. */
+cq_status cq_library_open(cq_lib_file **out, const char *path);
+
 /* Indexes the library, once. */
 cq_status cq_library_ready(void);
 

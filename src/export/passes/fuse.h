@@ -1,44 +1,26 @@
-/* Patterns of nodes and their replacements (lib/onnx/rewrites.py): fuse.c matches the patterns,
- * symbolic/host.c runs the replacements, replacement.c has functions for them. */
+/* Patterns of nodes and their replacements (lib/onnx/rewrites.py): onnx/compose/pattern.c matches
+ * the patterns, symbolic/host.c runs the replacements, replacement.c has functions for them. */
 #ifndef CQ_EXPORT_PASSES_FUSE_H
 #define CQ_EXPORT_PASSES_FUSE_H
 
 #include "export/exporter.h"
 #include "export/symbolic/host.h"
+#include "onnx/compose/pattern.h"
 
-enum { CQ_FUSE_MAX_BOUND = 24 };
-
-/* The values of the names of a pattern. */
+/* A match, and the node whose result is replaced. */
 typedef struct cq_fuse_match {
-    const cq_ast_def *pattern;
-    cq_node          *root; /* the outermost node */
-    struct {
-        const char *name;
-        cq_value   *value;
-    } bound[CQ_FUSE_MAX_BOUND];
-    size_t n;
+    cq_pattern_match names;
+    cq_node         *root;
 } cq_fuse_match;
 
 typedef struct cq_fuser cq_fuser;
-
-/* The users of a pattern. */
-typedef enum cq_fusion_use {
-    CQ_FUSE_ALWAYS,
-    CQ_FUSE_OPTIMIZER, /* only the optimizer: the exporter keeps layers that the model decomposes */
-    CQ_FUSE_ONNXRUNTIME /* the optimizer, for ONNX Runtime */
-} cq_fusion_use;
-
-typedef struct cq_fusion {
-    int              stage;
-    int              since; /* opset */
-    cq_lib_function *pattern, *replacement;
-    cq_fusion_use    use;
-} cq_fusion;
 
 struct cq_fuser {
     cq_exporter         *ex;
     int                  stage;
     bool                 changed;
+    const cq_pattern    *patterns;
+    size_t               n_patterns;
     const cq_fuse_match *match; /* the match whose replacement is evaluated */
     cq_ptr_map           known; /* values that replacements remember */
 };

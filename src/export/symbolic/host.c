@@ -726,7 +726,7 @@ cq_status cq_sym_run_replacement(cq_value **out, cq_sym *s, cq_lib_function *f)
     CQ_TRY(s->status);
     r.dtype = CQ_DTYPE_F32;
     for (size_t i = 0; i < f->def->n_params; i++) {
-        cq_value *v = cq_fuse_bound(s->fuser->match, f->def->params[i].name);
+        cq_value *v = (cq_value *)cq_pattern_bound(&s->fuser->match->names, f->def->params[i].name);
 
         params[n] = (uint8_t)i;
         if (v || !f->def->params[i].value)

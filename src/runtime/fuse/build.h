@@ -137,14 +137,11 @@ bool      cq_rt_is_lazy_weight(const cq_rt_node_step *s);
 /* images.c: keeps feature maps in the blocked layout between steps that support it. */
 cq_status cq_rt_optimize_images(cq_rt_builder *b, cq_rt_plan *plan);
 
-/* norms.c: fuses decomposed layer normalisations. */
-cq_status cq_rt_optimize_norms(cq_rt_builder *b);
+/* layers.c: fuses decomposed GELU and layer normalisation. */
+cq_status cq_rt_optimize_layers(cq_rt_builder *b);
 
 /* attentions.c: fuses decomposed attention. */
 cq_status cq_rt_optimize_attentions(cq_rt_builder *b);
-
-/* gelus.c: fuses decomposed GELU. */
-cq_status cq_rt_optimize_gelus(cq_rt_builder *b);
 
 /* linears.c: fuses products by constant matrices with bias and activation; also packs the weights
  * of recurrent layers. */

@@ -137,9 +137,8 @@ cq_status cq_rt_optimize(cq_rt_builder *b, cq_rt_plan *plan)
     cq_huge_pages_end(before);
     CQ_TRY(status);
     cq_rt_count_uses(b);
-    CQ_TRY(cq_rt_optimize_norms(b));
+    CQ_TRY(cq_rt_optimize_layers(b));
     CQ_TRY(cq_rt_optimize_attentions(b));
-    CQ_TRY(cq_rt_optimize_gelus(b));
     remove_gone(b);
     cq_rt_count_uses(b);
     CQ_TRY(cq_rt_optimize_linears(b, plan));

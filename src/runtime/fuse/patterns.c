@@ -2,14 +2,17 @@
 
 #include <string.h>
 
-cq_tensor *cq_rt_constant_of(const cq_rt_node_step *s, uint32_t i)
+cq_tensor *cq_rt_constant(const cq_rt_node_value *v)
 {
-    const cq_rt_node_value *v = i < s->step.n_in ? s->in[i] : NULL;
-
     return v && v->is_constant && v->constant.kind == CQ_VAL_TENSOR &&
                    v->constant.u.tensor->dtype == CQ_DTYPE_F32
                ? v->constant.u.tensor
                : NULL;
+}
+
+cq_tensor *cq_rt_constant_of(const cq_rt_node_step *s, uint32_t i)
+{
+    return cq_rt_constant(i < s->step.n_in ? s->in[i] : NULL);
 }
 
 bool cq_rt_is_op(const cq_rt_node_step *s, const char *op)
@@ -42,12 +45,4 @@ cq_rt_node_step *cq_rt_only_reader(const cq_rt_node_value *v, const char *op)
     cq_rt_node_step *s = v && v->n_uses == 1 ? v->readers[0] : NULL;
 
     return cq_rt_is_op(s, op) && s->out[0] ? s : NULL;
-}
-
-cq_rt_node_step *cq_rt_reader_with(double *number, const cq_rt_node_value *v, const char *op)
-{
-    cq_rt_node_step *s  = cq_rt_only_reader(v, op);
-    int              at = s ? cq_rt_place_of(s, v) : -1;
-
-    return at >= 0 && cq_rt_number_of(number, s, (uint32_t)(1 - at)) ? s : NULL;
 }

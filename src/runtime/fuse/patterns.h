@@ -4,6 +4,9 @@
 
 #include "runtime/fuse/build.h"
 
+/* The tensor of a float32 constant; NULL for other values. v may be NULL. */
+cq_tensor *cq_rt_constant(const cq_rt_node_value *v);
+
 /* Input i if it is a float32 constant; otherwise NULL. */
 cq_tensor *cq_rt_constant_of(const cq_rt_node_step *s, uint32_t i);
 
@@ -19,8 +22,5 @@ int cq_rt_place_of(const cq_rt_node_step *s, const cq_rt_node_value *v);
 
 /* The only reader of v if it is that operator; otherwise NULL. v may be NULL. */
 cq_rt_node_step *cq_rt_only_reader(const cq_rt_node_value *v, const char *op);
-
-/* The same, if the other operand is a constant number. */
-cq_rt_node_step *cq_rt_reader_with(double *number, const cq_rt_node_value *v, const char *op);
 
 #endif

@@ -1,4 +1,4 @@
-/* GELU that a model contains as separate steps; fuse/gelus.c fuses them. */
+/* GELU that a model contains as separate steps; fuse/layers.c fuses them. */
 #ifndef CQ_RUNTIME_KERNELS_GELU_H
 #define CQ_RUNTIME_KERNELS_GELU_H
 

@@ -1,4 +1,4 @@
-/* Layer normalisation that a model contains as separate steps; fuse/norms.c fuses them. Inputs are
+/* Layer normalisation that a model contains as separate steps; fuse/layers.c fuses them. Inputs are
  * x, and weight and bias of its last axis. */
 #ifndef CQ_RUNTIME_KERNELS_NORM_H
 #define CQ_RUNTIME_KERNELS_NORM_H

@@ -1,5 +1,8 @@
-/* Fusion of decomposed GELU. tests/peer/fused.py tests random variants. */
+/* Fusion of layers that a model contains as separate steps: GELU. tests/peer/fused.py tests random
+ * variants. */
 #include "rewrites.h"
+
+#include <stdio.h>
 
 #define HEAD                                                                                       \
     "<ir_version: 8, opset_import: [\"\" : 17]>\n"                                                 \
@@ -29,7 +32,7 @@ static void expect_gelu(const char *text, int n_steps, const char *op, const cha
     cq_tensor_release(x);
 }
 
-TEST(gelus, become_one_step)
+TEST(layers, become_one_step)
 {
     expect_gelu(by_tanh, 1, "Gelu", NULL);
     expect_gelu(HEAD "  a = Mul(x, x)\n"
@@ -52,7 +55,7 @@ TEST(gelus, become_one_step)
                 1, "Gelu", NULL);
 }
 
-TEST(gelus, end_products)
+TEST(layers, end_products)
 {
     expect_gelu(HEAD "  w = Constant <value = float[3,2] {1, 2, 3, 4, 5, 6}> ()\n"
                      "  p = MatMul(x, w)\n"
@@ -65,7 +68,7 @@ TEST(gelus, end_products)
                 1, "MatMul+Gelu", NULL);
 }
 
-TEST(gelus, leave_what_somebody_reads_and_other_formulas)
+TEST(layers, leave_what_somebody_reads_and_other_formulas)
 {
     static const char *const names[] = { "a", "b", "c", "d", "t", "e", "f" };
 
@@ -87,5 +90,45 @@ TEST(gelus, leave_what_somebody_reads_and_other_formulas)
                 0, "Gelu", NULL);
 }
 
-RUN_TESTS(TEST_OF(gelus, become_one_step), TEST_OF(gelus, end_products),
-          TEST_OF(gelus, leave_what_somebody_reads_and_other_formulas))
+#define NORM                                                                                       \
+    "<ir_version: 8, opset_import: [\"\" : 17]>\n"                                                 \
+    "g (float[a,3] x) => (float[c,d] y) {\n"                                                       \
+    "  two = Constant <value = float {2.0}> ()\n"                                                  \
+    "  eps = Constant <value = float {0.001}> ()\n"                                                \
+    "  w = Constant <value = float[3] {1, 2, 3}> ()\n"                                             \
+    "  bias = Constant <value = float[3] {4, 5, 6}> ()\n"                                          \
+    "  m = ReduceMean <axes = [-1]> (x)\n"                                                         \
+    "  c = Sub(x, m)\n"                                                                            \
+    "  p = Pow(c, %s)\n"                                                                           \
+    "  v = ReduceMean <axes = [%s]> (p)\n"                                                         \
+    "  e = Add(eps, v)\n"                                                                          \
+    "  s = Sqrt(e)\n"                                                                              \
+    "  d = Div(c, s)\n"                                                                            \
+    "  z = Mul(w, d)\n"                                                                            \
+    "  y = Add(z, bias)\n"                                                                         \
+    "}\n"
+
+static void expect_norm(const char *exponent, const char *axis, int n_steps, const char *fetch)
+{
+    cq_tensor *x = numbers(2, (int64_t[]){ 5, 3 }, 1);
+    char       text[1024];
+
+    snprintf(text, sizeof text, NORM, exponent, axis);
+    expect_same(text, &x, 1, "LayerNormalization", n_steps, fetch);
+    cq_tensor_release(x);
+}
+
+TEST(layers, of_normalisation)
+{
+    static const char *const names[] = { "m", "c", "p", "v", "e", "s", "d", "z" };
+
+    expect_norm("two", "-1", 1, NULL);
+    expect_norm("eps", "-1", 0, NULL);
+    expect_norm("two", "0", 0, NULL);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        expect_norm("two", "-1", 0, names[i]);
+}
+
+RUN_TESTS(TEST_OF(layers, of_normalisation), TEST_OF(layers, become_one_step),
+          TEST_OF(layers, end_products),
+          TEST_OF(layers, leave_what_somebody_reads_and_other_formulas))

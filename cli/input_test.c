@@ -56,7 +56,7 @@ TEST(input, a_name_may_come_with_its_size)
     CHECK_INT(CLI_ZEROS, in.fill);
 }
 
-TEST(input, a_file_is_told_by_its_name)
+TEST(input, files_are_recognised_by_name)
 {
     CHECK(cli_input_parse(&in, "some/x=1.npy") == NULL);
     CHECK_STR("some/x=1.npy", in.path);
@@ -232,7 +232,7 @@ static void moments(const char *spec, double *mean, double *square)
     cq_tensor_release(t);
 }
 
-TEST(input, random_numbers_are_normal_unless_told_otherwise)
+TEST(input, random_numbers_are_normal_by_default)
 {
     double mean, square;
 
@@ -272,13 +272,13 @@ TEST(input, too_many_dimensions_are_refused)
 RUN_TESTS(TEST_OF(input, sizes_apart_by_x_are_float32),
           TEST_OF(input, brackets_name_the_dtype_and_may_be_empty),
           TEST_OF(input, names_make_axes_dynamic), TEST_OF(input, a_name_may_come_with_its_size),
-          TEST_OF(input, a_file_is_told_by_its_name), TEST_OF(input, nonsense_is_refused),
+          TEST_OF(input, files_are_recognised_by_name), TEST_OF(input, nonsense_is_refused),
           TEST_OF(input, tensors_have_the_numbers_that_were_asked_for),
           TEST_OF(input, messages_name_what_was_found_and_what_is_expected),
           TEST_OF(input, a_declared_input_gives_its_dtype_and_may_be_a_number),
           TEST_OF(input, whole_numbers_are_exact),
           TEST_OF(input, random_numbers_depend_on_the_seed_alone),
           TEST_OF(input, random_numbers_do_not_depend_on_the_dtype),
-          TEST_OF(input, random_numbers_are_normal_unless_told_otherwise),
+          TEST_OF(input, random_numbers_are_normal_by_default),
           TEST_OF(input, a_file_may_come_with_names_of_axes),
           TEST_OF(input, too_many_dimensions_are_refused))

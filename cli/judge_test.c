@@ -76,7 +76,7 @@ TEST(judge, one_number_in_many_may_be_beyond_the_tolerance_but_not_by_much)
     CHECK_INT(CLI_EQUAL, judge_floats(false).verdict);
 }
 
-TEST(judge, bytes_may_be_off_by_one_here_and_there)
+TEST(judge, a_few_8_bit_values_may_differ_by_one)
 {
     start();
     for (int i = 0; i < N; i += 100)
@@ -119,6 +119,6 @@ TEST(judge, integers_are_equal_or_not)
 
 RUN_TESTS(TEST_OF(judge, rounding_is_relative_to_each_number_and_to_the_largest),
           TEST_OF(judge, one_number_in_many_may_be_beyond_the_tolerance_but_not_by_much),
-          TEST_OF(judge, bytes_may_be_off_by_one_here_and_there),
+          TEST_OF(judge, a_few_8_bit_values_may_differ_by_one),
           TEST_OF(judge, floats_of_a_quantized_model_may_be_a_step_off),
           TEST_OF(judge, integers_are_equal_or_not))

@@ -97,7 +97,7 @@ TEST(options, repeated_values_keep_their_order_and_the_last_one_counts)
     CHECK(cli_value(&args, "output") == NULL);
 }
 
-TEST(options, misuse_is_told_from_use)
+TEST(options, misuse_is_detected)
 {
     CHECK_INT(CLI_MISUSE, parse("a", "--output", NULL));
     CHECK_INT(CLI_MISUSE, parse("a", "-o", NULL));
@@ -149,6 +149,6 @@ RUN_TESTS(TEST_OF(options, values_may_be_attached_or_follow),
           TEST_OF(options, letters_may_stand_together),
           TEST_OF(options, two_dashes_end_them_and_one_dash_is_none),
           TEST_OF(options, repeated_values_keep_their_order_and_the_last_one_counts),
-          TEST_OF(options, misuse_is_told_from_use),
+          TEST_OF(options, misuse_is_detected),
           TEST_OF(options, numbers_are_whole_and_within_bounds),
           TEST_OF(options, slips_get_a_suggestion_and_guesses_do_not))

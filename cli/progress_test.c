@@ -14,7 +14,7 @@ TEST(progress, the_bar_is_as_full_as_the_work_is_done)
     CHECK_STR("########## 100 %  writing", text);
 }
 
-TEST(progress, more_than_all_is_all_and_nothing_to_do_is_done)
+TEST(progress, overfull_and_empty_progress_is_complete)
 {
     cli_progress_bar(text, sizeof text, 4, "x", 3, 2);
     CHECK_STR("#### 100 %  x", text);
@@ -31,5 +31,5 @@ TEST(progress, a_small_buffer_is_not_overrun)
 }
 
 RUN_TESTS(TEST_OF(progress, the_bar_is_as_full_as_the_work_is_done),
-          TEST_OF(progress, more_than_all_is_all_and_nothing_to_do_is_done),
+          TEST_OF(progress, overfull_and_empty_progress_is_complete),
           TEST_OF(progress, a_small_buffer_is_not_overrun))

@@ -133,7 +133,7 @@ TEST(pickle, foreign_globals_are_refused_by_name)
     CHECK_REFUSED(CQ_E_UNSUPPORTED, "c__torch__\nNet\n.", "stands where a value should");
 }
 
-TEST(pickle, damage_is_named)
+TEST(pickle, damaged_files_are_explained)
 {
     CHECK_REFUSED(CQ_E_FORMAT, "", "cut short");
     CHECK_REFUSED(CQ_E_FORMAT,
@@ -155,7 +155,7 @@ TEST(pickle, damage_is_named)
     CHECK_REFUSED(CQ_E_FORMAT, "}(X\x01\0\0\0aNX\x01\0\0\0aNu.", "the key a twice");
 }
 
-TEST(pickle, rings_are_refused_and_let_go)
+TEST(pickle, reference_cycles_are_refused_and_freed)
 {
     cq_val v;
 
@@ -348,7 +348,7 @@ TEST(zip, damage_is_refused)
     cq_zip_free(zip);
 }
 
-TEST(zip, an_entry_that_is_there_twice_is_refused)
+TEST(zip, duplicate_entries_are_refused)
 {
     static const char twice[] = LOCAL("a/b") CENTRAL("a/b", "\0", "\5", "\0")
         CENTRAL("a/b", "\0", "\5", "\0") "PK\5\6\0\0\0\0\2\0\2\0\x62\0\0\0\x26\0\0\0\0\0";
@@ -418,7 +418,7 @@ static cq_status claim_size(uint64_t size)
     return status;
 }
 
-TEST(zip, what_entries_unpack_to_has_a_limit)
+TEST(zip, the_unpacked_size_of_entries_is_limited)
 {
     CHECK_STATUS(CQ_E_FORMAT, claim_size(CQ_ZIP_MAX_INFLATED));
     CHECK(strstr(cq_last_error()->message, "5 packed bytes cannot unpack to 4294967296"));
@@ -443,12 +443,13 @@ RUN_TESTS(TEST_OF(pickle, numbers_of_all_sizes),
           TEST_OF(pickle, tensors_beyond_their_storage_are_refused),
           TEST_OF(pickle, a_storage_may_have_a_sixth_item_that_is_none),
           TEST_OF(pickle, objects_have_a_class_and_attributes),
-          TEST_OF(pickle, foreign_globals_are_refused_by_name), TEST_OF(pickle, damage_is_named),
-          TEST_OF(pickle, rings_are_refused_and_let_go), TEST_OF(pickle, depth_has_a_limit),
-          TEST_OF(pickle, size_has_a_limit), TEST_OF(pickle, rank_has_a_limit),
-          TEST_OF(pickle, names_have_a_limit),
+          TEST_OF(pickle, foreign_globals_are_refused_by_name),
+          TEST_OF(pickle, damaged_files_are_explained),
+          TEST_OF(pickle, reference_cycles_are_refused_and_freed),
+          TEST_OF(pickle, depth_has_a_limit), TEST_OF(pickle, size_has_a_limit),
+          TEST_OF(pickle, rank_has_a_limit), TEST_OF(pickle, names_have_a_limit),
           TEST_OF(pickle, shared_values_count_with_all_their_levels),
           TEST_OF(pickle, every_allocation_may_fail), TEST_OF(zip, stored_entries_lie_in_the_file),
-          TEST_OF(zip, damage_is_refused), TEST_OF(zip, an_entry_that_is_there_twice_is_refused),
-          TEST_OF(zip, entries_have_a_limit), TEST_OF(zip, what_entries_unpack_to_has_a_limit),
+          TEST_OF(zip, damage_is_refused), TEST_OF(zip, duplicate_entries_are_refused),
+          TEST_OF(zip, entries_have_a_limit), TEST_OF(zip, the_unpacked_size_of_entries_is_limited),
           TEST_OF(zip, unknown_methods_are_refused))

@@ -58,7 +58,7 @@ TEST(tape, uses_add_up)
     end(&r);
 }
 
-TEST(tape, what_a_change_in_place_writes_over_is_kept)
+TEST(tape, overwritten_values_are_kept_for_the_backward_pass)
 {
     run        r = begin();
     cq_tensor *a = CQ_OP(r.cx, "aten::mul.Scalar", TENSOR(r.x), INT(2)), *y = squared(&r, a);
@@ -153,7 +153,7 @@ TEST(tape, a_draw_that_may_be_rejected_has_no_gradient)
     end(&r);
 }
 
-TEST(tape, what_no_output_depends_on_has_no_gradient_and_needs_none)
+TEST(tape, unused_values_have_no_gradient)
 {
     run        r = begin();
     cq_tensor *y = CQ_OP(r.cx, "aten::ones", cq_i64s(r.cx, (int64_t[]){ 4 }, 1));
@@ -164,7 +164,7 @@ TEST(tape, what_no_output_depends_on_has_no_gradient_and_needs_none)
     end(&r);
 }
 
-TEST(tape, it_is_gone_back_along_once)
+TEST(tape, backward_runs_once)
 {
     run        r = begin();
     cq_tensor *y = squared(&r, r.x);
@@ -210,13 +210,13 @@ TEST(tape, a_custom_function_brings_its_own_gradient_or_that_of_its_parts)
     end(&r);
 }
 
-RUN_TESTS(TEST_OF(tape, uses_add_up), TEST_OF(tape, what_a_change_in_place_writes_over_is_kept),
+RUN_TESTS(TEST_OF(tape, uses_add_up),
+          TEST_OF(tape, overwritten_values_are_kept_for_the_backward_pass),
           TEST_OF(tape, a_change_of_a_view_reaches_its_tensor_and_other_views),
           TEST_OF(tape, a_constant_that_is_written_into_has_a_gradient_from_then_on),
           TEST_OF(tape, detach_and_no_grad_cut),
           TEST_OF(tape, the_gradients_of_outputs_can_be_given),
           TEST_OF(tape, operators_without_a_gradient_are_all_named),
           TEST_OF(tape, a_draw_that_may_be_rejected_has_no_gradient),
-          TEST_OF(tape, what_no_output_depends_on_has_no_gradient_and_needs_none),
-          TEST_OF(tape, it_is_gone_back_along_once),
+          TEST_OF(tape, unused_values_have_no_gradient), TEST_OF(tape, backward_runs_once),
           TEST_OF(tape, a_custom_function_brings_its_own_gradient_or_that_of_its_parts))

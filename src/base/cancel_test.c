@@ -25,7 +25,7 @@ static cq_status poll(void)
     return status;
 }
 
-TEST(cancel, the_handler_is_asked_now_and_then_and_decides)
+TEST(cancel, the_handler_is_called_at_intervals_and_decides)
 {
     CHECK_OK(cq_check_cancelled());
     wanted = true;
@@ -42,4 +42,4 @@ TEST(cancel, the_handler_is_asked_now_and_then_and_decides)
     CHECK_OK(cq_check_cancelled());
 }
 
-RUN_TESTS(TEST_OF(cancel, the_handler_is_asked_now_and_then_and_decides))
+RUN_TESTS(TEST_OF(cancel, the_handler_is_called_at_intervals_and_decides))

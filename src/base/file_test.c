@@ -312,7 +312,7 @@ TEST(file, a_folder_is_locked_until_the_end_of_the_batch)
     rmdir(folder);
 }
 
-TEST(file, what_is_under_way_can_be_discarded)
+TEST(file, pending_outputs_can_be_discarded)
 {
     cq_out *o;
 
@@ -337,7 +337,7 @@ int main(void)
         TEST_OF(file, a_file_that_must_be_new_replaces_nothing),
         TEST_OF(file, a_file_that_the_user_saves_meanwhile_is_not_deleted),
         TEST_OF(file, a_folder_is_locked_until_the_end_of_the_batch),
-        TEST_OF(file, what_is_under_way_can_be_discarded),
+        TEST_OF(file, pending_outputs_can_be_discarded),
     };
     int failed;
 

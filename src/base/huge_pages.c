@@ -9,26 +9,26 @@
 enum {
     HEAD  = 64,              /* bytes before a block for its header */
     PAGE  = CQ_HUGE_PAGE,    /* minimum expected size; a larger block has separate pages */
-    SHELF = 2 * CQ_HUGE_PAGE /* bytes allocated at once: unwritten pages take no physical memory */
+    CHUNK = 2 * CQ_HUGE_PAGE /* bytes allocated at once: unwritten pages take no physical memory */
 };
 
 /* Header of a block of pages. users counts its allocations and the thread that fills it; the last
  * one frees the block. */
-struct shelf {
+struct chunk {
     atomic_size_t users;
     size_t        used;
 };
 
 struct cq_huge_pages {
-    struct shelf *shelf; /* NULL: none yet */
+    struct chunk *chunk; /* NULL: none yet */
 };
 
 static _Thread_local cq_huge_pages *current;
 
-static void leave(struct shelf *s)
+static void release_chunk(struct chunk *s)
 {
     if (s && atomic_fetch_sub(&s->users, 1) == 1)
-        cq_free_pages(s, SHELF);
+        cq_free_pages(s, CHUNK);
 }
 
 cq_huge_pages *cq_huge_pages_begin(double expected)
@@ -43,26 +43,26 @@ cq_huge_pages *cq_huge_pages_begin(double expected)
 void cq_huge_pages_end(cq_huge_pages *before)
 {
     if (current)
-        leave(current->shelf);
+        release_chunk(current->chunk);
     cq_free(current);
     current = before;
 }
 
 /* Finds space for size bytes; allocates a new block of pages if necessary. */
-static char *place_on(cq_huge_pages *l, size_t size)
+static char *take_space(cq_huge_pages *l, size_t size)
 {
-    if (!l->shelf || size > SHELF - l->shelf->used) {
-        struct shelf *new = cq_alloc_pages(SHELF);
+    if (!l->chunk || size > CHUNK - l->chunk->used) {
+        struct chunk *new = cq_alloc_pages(CHUNK);
 
         if (!new)
             return NULL;
-        leave(l->shelf);
-        l->shelf = new;
+        release_chunk(l->chunk);
+        l->chunk = new;
         atomic_init(&new->users, 1);
         new->used = HEAD;
     }
-    l->shelf->used += size;
-    return (char *)l->shelf + l->shelf->used - size;
+    l->chunk->used += size;
+    return (char *)l->chunk + l->chunk->used - size;
 }
 
 void *cq_huge_alloc(size_t size)
@@ -75,12 +75,12 @@ void *cq_huge_alloc(size_t size)
         return NULL;
     }
     size = (size + 2 * HEAD - 1) / HEAD * HEAD;
-    p    = is_shared ? place_on(current, size) : cq_alloc_aligned(size);
+    p    = is_shared ? take_space(current, size) : cq_alloc_aligned(size);
     if (!p)
         return NULL;
-    *(struct shelf **)p = is_shared ? current->shelf : NULL;
+    *(struct chunk **)p = is_shared ? current->chunk : NULL;
     if (is_shared)
-        atomic_fetch_add(&current->shelf->users, 1);
+        atomic_fetch_add(&current->chunk->users, 1);
     return p + HEAD;
 }
 
@@ -88,8 +88,8 @@ void cq_huge_free(void *p)
 {
     char *head = p ? (char *)p - HEAD : NULL;
 
-    if (head && *(struct shelf **)head)
-        leave(*(struct shelf **)head);
+    if (head && *(struct chunk **)head)
+        release_chunk(*(struct chunk **)head);
     else
         cq_free_aligned(head);
 }

@@ -31,7 +31,7 @@ static void check_and_free(void **blocks, int i)
     cq_huge_free(blocks[i]);
 }
 
-TEST(lasting, blocks_are_apart_and_freed_in_any_order)
+TEST(huge_pages, blocks_are_apart_and_freed_in_any_order)
 {
     static const double expected[] = { 0, LARGE };
 
@@ -54,7 +54,7 @@ TEST(lasting, blocks_are_apart_and_freed_in_any_order)
     cq_huge_free(NULL);
 }
 
-TEST(lasting, small_blocks_lie_side_by_side)
+TEST(huge_pages, small_blocks_lie_side_by_side)
 {
     cq_huge_pages *before = cq_huge_pages_begin(LARGE);
     char          *a = cq_huge_alloc(1000), *b = cq_huge_alloc(1000);
@@ -66,7 +66,7 @@ TEST(lasting, small_blocks_lie_side_by_side)
     cq_huge_free(b);
 }
 
-TEST(lasting, what_does_not_fit_into_memory_is_said_so)
+TEST(huge_pages, oversized_allocations_fail)
 {
     cq_huge_pages *before = cq_huge_pages_begin(LARGE);
 
@@ -78,6 +78,6 @@ TEST(lasting, what_does_not_fit_into_memory_is_said_so)
     cq_huge_pages_end(before);
 }
 
-RUN_TESTS(TEST_OF(lasting, blocks_are_apart_and_freed_in_any_order),
-          TEST_OF(lasting, small_blocks_lie_side_by_side),
-          TEST_OF(lasting, what_does_not_fit_into_memory_is_said_so))
+RUN_TESTS(TEST_OF(huge_pages, blocks_are_apart_and_freed_in_any_order),
+          TEST_OF(huge_pages, small_blocks_lie_side_by_side),
+          TEST_OF(huge_pages, oversized_allocations_fail))

@@ -45,7 +45,7 @@ TEST(json_tree, values_of_every_kind)
     cq_arena_free(f.arena);
 }
 
-TEST(json_tree, numbers_that_json_has_not_are_read)
+TEST(json_tree, nan_and_infinity_are_read)
 {
     fixture f;
 
@@ -56,7 +56,7 @@ TEST(json_tree, numbers_that_json_has_not_are_read)
     cq_arena_free(f.arena);
 }
 
-TEST(json_tree, what_is_not_there_is_null)
+TEST(json_tree, missing_items_are_null)
 {
     fixture f;
 
@@ -108,8 +108,7 @@ TEST(json_tree, nesting_has_a_limit)
     free(deep);
 }
 
-RUN_TESTS(TEST_OF(json_tree, values_of_every_kind),
-          TEST_OF(json_tree, numbers_that_json_has_not_are_read),
-          TEST_OF(json_tree, what_is_not_there_is_null),
+RUN_TESTS(TEST_OF(json_tree, values_of_every_kind), TEST_OF(json_tree, nan_and_infinity_are_read),
+          TEST_OF(json_tree, missing_items_are_null),
           TEST_OF(json_tree, invalid_json_is_refused_with_its_location),
           TEST_OF(json_tree, nesting_has_a_limit))

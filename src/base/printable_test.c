@@ -11,7 +11,7 @@ static void check_name(const char *want, const char *name)
     cq_str_clear(&s);
 }
 
-TEST(printable, what_a_terminal_obeys_is_escaped)
+TEST(printable, control_characters_are_escaped)
 {
     check_name("a b", "a b");
     check_name("\\x1b[2J", "\x1b[2J");
@@ -44,7 +44,7 @@ TEST(printable, characters_that_turn_text_around_or_show_nothing_are_escaped)
     check_name("\\xf3\\xa0\\x81\\x81", "\xf3\xa0\x81\x81"); /* U+E0041 */
 }
 
-TEST(printable, bytes_that_are_no_utf8_are_escaped)
+TEST(printable, invalid_utf8_bytes_are_escaped)
 {
     check_name("\\xff\\xc0\\x80", "\xff\xc0\x80");
     check_name("\\xed\\xa0\\x80", "\xed\xa0\x80"); /* half of a pair */
@@ -52,7 +52,7 @@ TEST(printable, bytes_that_are_no_utf8_are_escaped)
     check_name("\\xe0\\x80\\xaf", "\xe0\x80\xaf"); /* written too long */
 }
 
-RUN_TESTS(TEST_OF(printable, what_a_terminal_obeys_is_escaped),
+RUN_TESTS(TEST_OF(printable, control_characters_are_escaped),
           TEST_OF(printable, letters_of_any_language_stay),
           TEST_OF(printable, characters_that_turn_text_around_or_show_nothing_are_escaped),
-          TEST_OF(printable, bytes_that_are_no_utf8_are_escaped))
+          TEST_OF(printable, invalid_utf8_bytes_are_escaped))

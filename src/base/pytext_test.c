@@ -114,7 +114,7 @@ TEST(pytext, texts_are_quoted_and_escaped_as_python_does)
     check_text("'\\U000e0001'", "\xf3\xa0\x80\x81", 64);
 }
 
-TEST(pytext, what_is_no_utf_8_is_left_out)
+TEST(pytext, invalid_utf8_is_left_out)
 {
     check_text("'ab'",
                "a\xff\xc0\x80"
@@ -149,6 +149,6 @@ RUN_TESTS(TEST_OF(pytext, floats_have_the_fewest_digits_that_give_them_back),
           TEST_OF(pytext, floats_of_32_bits_have_fewer),
           TEST_OF(pytext, floats_change_notation_where_python_does),
           TEST_OF(pytext, texts_are_quoted_and_escaped_as_python_does),
-          TEST_OF(pytext, what_is_no_utf_8_is_left_out),
+          TEST_OF(pytext, invalid_utf8_is_left_out),
           TEST_OF(pytext, long_texts_are_cut_at_characters),
           TEST_OF(pytext, bytes_are_shown_as_bytes))

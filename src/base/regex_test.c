@@ -22,7 +22,7 @@ static void refuses(const char *pattern)
     CHECK_STATUS(CQ_E_SYNTAX, cq_regex_new(&re, pattern, strlen(pattern)));
 }
 
-TEST(regex, all_of_the_text_is_matched)
+TEST(regex, fullmatch_matches_the_whole_text)
 {
     CHECK(matches("abc", "abc"));
     CHECK(!matches("abc", "abcd"));
@@ -59,7 +59,7 @@ TEST(regex, classes)
     CHECK(matches("\\x41\\x{e9}", "A\xc3\xa9"));
 }
 
-TEST(regex, a_dot_is_a_character_but_no_end_of_a_line)
+TEST(regex, a_dot_matches_any_character_but_a_line_end)
 {
     CHECK(matches("a.c", "a\xc3\xa9"
                          "c"));
@@ -98,7 +98,7 @@ TEST(regex, no_text_takes_long)
     CHECK(matches("(a?){1000}a{1000,}", text));
 }
 
-TEST(regex, what_is_no_expression_is_refused)
+TEST(regex, invalid_expressions_are_refused)
 {
     refuses("(a");
     refuses("a)");
@@ -112,7 +112,7 @@ TEST(regex, what_is_no_expression_is_refused)
     refuses("(?=a)");
 }
 
-TEST(regex, depth_and_size_have_limits)
+TEST(regex, depth_and_size_are_limited)
 {
     char      deep[2 * CQ_REGEX_MAX_DEPTH + 4] = "";
     cq_regex *re;
@@ -126,9 +126,9 @@ TEST(regex, depth_and_size_have_limits)
     CHECK_STATUS(CQ_E_UNSUPPORTED, cq_regex_new(&re, "((a{100}){100}){100}", 20));
 }
 
-RUN_TESTS(TEST_OF(regex, all_of_the_text_is_matched), TEST_OF(regex, choices_and_repetitions),
-          TEST_OF(regex, classes), TEST_OF(regex, a_dot_is_a_character_but_no_end_of_a_line),
+RUN_TESTS(TEST_OF(regex, fullmatch_matches_the_whole_text), TEST_OF(regex, choices_and_repetitions),
+          TEST_OF(regex, classes), TEST_OF(regex, a_dot_matches_any_character_but_a_line_end),
           TEST_OF(regex, flags_hold_to_the_end_of_their_group),
           TEST_OF(regex, edges_of_words_and_lines), TEST_OF(regex, no_text_takes_long),
-          TEST_OF(regex, what_is_no_expression_is_refused),
-          TEST_OF(regex, depth_and_size_have_limits))
+          TEST_OF(regex, invalid_expressions_are_refused),
+          TEST_OF(regex, depth_and_size_are_limited))

@@ -62,7 +62,7 @@ static cq_session *prepare(cq_onnx_model **model, int opset)
     return session;
 }
 
-TEST(decoder, has_the_names_that_programs_look_for)
+TEST(decoder, inputs_and_outputs_have_hugging_face_names)
 {
     static const char *const inputs[]  = { "input_ids", "attention_mask", "position_ids",
                                            "past_key_values.0.key", "past_key_values.0.value" };
@@ -136,11 +136,11 @@ TEST(decoder, chooses_the_tokens_that_pytorch_chooses)
     check_tokens(CQ_PT2_OPSET_DEFAULT, 0);
 }
 
-TEST(decoder, has_a_node_for_each_layer_at_opset_23_and_chooses_the_same)
+TEST(decoder, opset_23_has_one_node_per_layer_and_chooses_the_same_tokens)
 {
     check_tokens(23, 1);
 }
 
-RUN_TESTS(TEST_OF(decoder, has_the_names_that_programs_look_for),
+RUN_TESTS(TEST_OF(decoder, inputs_and_outputs_have_hugging_face_names),
           TEST_OF(decoder, chooses_the_tokens_that_pytorch_chooses),
-          TEST_OF(decoder, has_a_node_for_each_layer_at_opset_23_and_chooses_the_same))
+          TEST_OF(decoder, opset_23_has_one_node_per_layer_and_chooses_the_same_tokens))

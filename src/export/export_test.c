@@ -258,7 +258,7 @@ TEST(export, an_axis_that_cannot_be_dynamic_is_warned_about)
 }
 
 /* A generated name makes no claim about the size, and is what the user requested. */
-TEST(export, an_axis_that_cannot_be_dynamic_has_a_made_up_name)
+TEST(export, an_axis_that_cannot_be_dynamic_gets_a_generated_name)
 {
     const cq_dynamic_axis axes[] = { { "output_0", 1, NULL } };
     struct heard          heard  = { 0 };
@@ -373,7 +373,7 @@ TEST(export, batch_norm_is_folded_into_the_convolution_before_it)
     cq_onnx_model_free(m);
 }
 
-TEST(export, exporting_leaves_the_modes_of_the_modules_alone)
+TEST(export, exporting_restores_the_modes_of_the_modules)
 {
     cq_module     *net = small_net_new();
     cq_onnx_model *m   = NULL;
@@ -436,7 +436,7 @@ TEST(export, opsets_that_are_not_supported_are_refused)
     CHECK_STATUS(CQ_E_ARGUMENT, export_small(&m, &o));
 }
 
-TEST(export, custom_opsets_that_nobody_uses_are_left_out_with_a_warning)
+TEST(export, unused_custom_opsets_are_omitted_with_a_warning)
 {
     const cq_custom_opset unused[] = { { "com.example", 3 } }, onnx[] = { { "ai.onnx", 9 } };
     cq_export_options     o     = options_of(17);
@@ -521,7 +521,7 @@ static cq_tensor *reading_forward(cq_ctx *cx, void *self, cq_tensor *x)
     return cq_mul_scalar(cx, x, cq_item(cx, cq_sum(cx, x, 0, NULL, false)));
 }
 
-TEST(export, reading_a_number_warns_once_and_says_where)
+TEST(export, reading_a_number_warns_once_with_its_location)
 {
     static const cq_class cls    = { CQ_SIZED(cq_class), .name = "Reading",
                                      .forward = reading_forward };
@@ -680,20 +680,20 @@ RUN_TESTS(TEST_OF(export, names_come_from_the_modules),
           TEST_OF(export,
                   dynamic_axes_out_of_range_are_warned_about_on_outputs_and_refused_on_inputs),
           TEST_OF(export, an_axis_that_cannot_be_dynamic_is_warned_about),
-          TEST_OF(export, an_axis_that_cannot_be_dynamic_has_a_made_up_name),
+          TEST_OF(export, an_axis_that_cannot_be_dynamic_gets_a_generated_name),
           TEST_OF(export, weights_are_initializers_and_before_opset_9_inputs_too),
           TEST_OF(export, keep_initializers_as_inputs_and_not_so),
           TEST_OF(export, without_params_weights_are_inputs_only),
           TEST_OF(export, tied_weights_are_one_initializer),
           TEST_OF(export, batch_norm_is_folded_into_the_convolution_before_it),
-          TEST_OF(export, exporting_leaves_the_modes_of_the_modules_alone),
+          TEST_OF(export, exporting_restores_the_modes_of_the_modules),
           TEST_OF(export, preserved_modes_are_those_of_each_module),
           TEST_OF(export, the_ir_version_is_that_of_the_opset),
           TEST_OF(export, opsets_that_are_not_supported_are_refused),
-          TEST_OF(export, custom_opsets_that_nobody_uses_are_left_out_with_a_warning),
+          TEST_OF(export, unused_custom_opsets_are_omitted_with_a_warning),
           TEST_OF(export, all_missing_operators_are_reported_at_once),
           TEST_OF(export, missing_operators_may_stay_as_they_are),
-          TEST_OF(export, reading_a_number_warns_once_and_says_where),
+          TEST_OF(export, reading_a_number_warns_once_with_its_location),
           TEST_OF(export, the_same_model_gives_the_same_bytes),
           TEST_OF(export, a_failure_leaves_no_file_and_keeps_an_old_one),
           TEST_OF(export, inputs_that_do_not_fit_are_refused),

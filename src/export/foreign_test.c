@@ -90,7 +90,7 @@ TEST(foreign, all_unknown_operators_are_reported_at_once)
     tear_down(&f);
 }
 
-TEST(foreign, what_nobody_knows_cannot_be_run)
+TEST(foreign, unknown_operators_cannot_be_run)
 {
     fixture    f;
     cq_tensor *out;
@@ -138,7 +138,7 @@ TEST(foreign, a_definition_with_a_symbolic_stays_one_node_with_the_names_of_its_
     tear_down(&f);
 }
 
-TEST(foreign, the_last_definition_counts_and_goes_before_the_table)
+TEST(foreign, the_last_definition_takes_precedence_over_the_table)
 {
     fixture    f;
     cq_tensor *out;
@@ -153,7 +153,7 @@ TEST(foreign, the_last_definition_counts_and_goes_before_the_table)
     tear_down(&f);
 }
 
-TEST(foreign, an_operator_that_is_kept_is_taken_to_return_what_it_gets_and_a_warning_says_so)
+TEST(foreign, a_kept_unknown_operator_is_assumed_to_return_its_input_type_with_a_warning)
 {
     fixture f;
     int     warnings = 0;
@@ -291,7 +291,7 @@ TEST(foreign, a_definition_with_several_results_and_a_symbolic_is_one_node)
     tear_down(&f);
 }
 
-TEST(foreign, an_item_of_what_nobody_knows_is_refused)
+TEST(foreign, indexing_a_guessed_result_is_refused)
 {
     static const char *const programs[] = {
         "def net(x):\n    r = torch.ops.mylib.pair(x)\n    return r[0] - r[1]\n",
@@ -311,7 +311,7 @@ TEST(foreign, an_item_of_what_nobody_knows_is_refused)
     }
 }
 
-TEST(foreign, a_definition_that_is_no_torchscript_is_refused)
+TEST(foreign, a_definition_that_does_not_parse_is_refused)
 {
     fixture f;
 
@@ -322,7 +322,7 @@ TEST(foreign, a_definition_that_is_no_torchscript_is_refused)
 }
 
 /* The body of a function determines the types of its results, and is not a part of the model. */
-TEST(foreign, a_function_of_its_own_is_a_node_for_a_symbolic)
+TEST(foreign, a_calque_function_becomes_one_node_for_a_symbolic_function)
 {
     fixture f;
 
@@ -385,7 +385,7 @@ TEST(foreign, an_identity_stays_while_it_is_used)
     tear_down(&f);
 }
 
-TEST(foreign, anchors_are_around_modules_that_hand_on_what_they_are_given)
+TEST(foreign, anchors_surround_modules_that_return_their_argument)
 {
     fixture f;
 
@@ -406,7 +406,7 @@ TEST(foreign, anchors_are_around_modules_that_hand_on_what_they_are_given)
 }
 
 /* A loop of few iterations is unrolled, unless the program keeps it. */
-TEST(foreign, a_number_of_rounds_can_be_kept)
+TEST(foreign, a_number_of_iterations_can_be_kept)
 {
     static const char *const counts[] = { "3", "torch.ops.calque.rounds(3)" };
 
@@ -462,25 +462,25 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST_OF(foreign, all_unknown_operators_are_reported_at_once),
         TEST_OF(foreign, an_unknown_operator_that_changes_in_place_is_not_forgotten),
-        TEST_OF(foreign, what_nobody_knows_cannot_be_run),
+        TEST_OF(foreign, unknown_operators_cannot_be_run),
         TEST_OF(foreign, a_definition_is_run_and_exported_as_what_it_calls),
         TEST_OF(foreign,
                 a_definition_with_a_symbolic_stays_one_node_with_the_names_of_its_parameters),
-        TEST_OF(foreign, the_last_definition_counts_and_goes_before_the_table),
+        TEST_OF(foreign, the_last_definition_takes_precedence_over_the_table),
         TEST_OF(foreign,
-                an_operator_that_is_kept_is_taken_to_return_what_it_gets_and_a_warning_says_so),
+                a_kept_unknown_operator_is_assumed_to_return_its_input_type_with_a_warning),
         TEST_OF(foreign, a_kept_operator_keeps_all_items_of_its_lists),
         TEST_OF(foreign, a_failure_after_a_guess_names_the_operator_that_was_guessed),
         TEST_OF(foreign, results_that_are_unpacked_are_outputs_of_the_node),
         TEST_OF(foreign, results_can_be_unpacked_when_the_arguments_are_gone),
         TEST_OF(foreign, a_definition_with_several_results_and_a_symbolic_is_one_node),
-        TEST_OF(foreign, an_item_of_what_nobody_knows_is_refused),
-        TEST_OF(foreign, a_definition_that_is_no_torchscript_is_refused),
-        TEST_OF(foreign, a_function_of_its_own_is_a_node_for_a_symbolic),
+        TEST_OF(foreign, indexing_a_guessed_result_is_refused),
+        TEST_OF(foreign, a_definition_that_does_not_parse_is_refused),
+        TEST_OF(foreign, a_calque_function_becomes_one_node_for_a_symbolic_function),
         TEST_OF(foreign, a_program_marks_its_own_parts),
         TEST_OF(foreign, an_identity_stays_while_it_is_used),
-        TEST_OF(foreign, anchors_are_around_modules_that_hand_on_what_they_are_given),
-        TEST_OF(foreign, a_number_of_rounds_can_be_kept),
+        TEST_OF(foreign, anchors_surround_modules_that_return_their_argument),
+        TEST_OF(foreign, a_number_of_iterations_can_be_kept),
         TEST_OF(foreign, inputs_that_no_operator_takes_can_be_dropped),
     };
 

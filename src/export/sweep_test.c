@@ -221,7 +221,7 @@ static cq_status use(void *user)
     return status;
 }
 
-TEST(sweep, whatever_is_done_with_a_model)
+TEST(sweep, every_operation_on_a_model)
 {
     encoded        e;
     cq_script     *s;
@@ -299,4 +299,4 @@ TEST(sweep, a_failure_while_tables_are_built_does_not_last)
 RUN_TESTS(TEST_OF(sweep, a_failure_while_tables_are_built_does_not_last),
           TEST_OF(sweep, the_table_of_operators), TEST_OF(sweep, from_source_text_to_bytes),
           TEST_OF(sweep, gradients_of_a_program), TEST_OF(sweep, reading_an_archive),
-          TEST_OF(sweep, whatever_is_done_with_a_model))
+          TEST_OF(sweep, every_operation_on_a_model))

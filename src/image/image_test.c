@@ -22,7 +22,7 @@ TEST(image, text_and_binary_are_the_same_picture)
     cq_image_clear(&b);
 }
 
-TEST(image, what_is_not_read_is_refused_by_its_name)
+TEST(image, unsupported_formats_are_refused_by_name)
 {
     cq_image image;
 
@@ -75,13 +75,13 @@ static void check_every_part(const char *file, size_t size, size_t needed)
     }
 }
 
-TEST(image, a_file_that_ends_early_is_no_picture)
+TEST(image, a_truncated_image_is_refused)
 {
     check_every_part(bmp, sizeof bmp - 1, sizeof bmp - 1);
     check_every_part(tiff, sizeof tiff - 1, sizeof tiff - 1);
 }
 
 RUN_TESTS(TEST_OF(image, text_and_binary_are_the_same_picture),
-          TEST_OF(image, what_is_not_read_is_refused_by_its_name),
+          TEST_OF(image, unsupported_formats_are_refused_by_name),
           TEST_OF(image, sizes_are_checked_before_memory_is_taken),
-          TEST_OF(image, a_file_that_ends_early_is_no_picture))
+          TEST_OF(image, a_truncated_image_is_refused))

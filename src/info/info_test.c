@@ -85,7 +85,7 @@ TEST(info, inputs_to_begin_with_are_tried)
     cq_script_free(s);
 }
 
-TEST(info, a_shared_weight_counts_once_and_says_whose_it_is)
+TEST(info, a_shared_weight_counts_once_and_names_its_first_owner)
 {
     cq_script *s;
     cq_info   *info = info_of_net(&s);
@@ -102,7 +102,7 @@ TEST(info, a_shared_weight_counts_once_and_says_whose_it_is)
     cq_script_free(s);
 }
 
-TEST(info, what_is_not_there_is_empty)
+TEST(info, missing_items_are_empty)
 {
     cq_script *s;
     cq_info   *info = info_of_net(&s);
@@ -115,7 +115,7 @@ TEST(info, what_is_not_there_is_empty)
     cq_script_free(s);
 }
 
-TEST(info, parameters_are_told_by_name_and_type)
+TEST(info, parameters_have_names_and_types)
 {
     char       name[16], type[16];
     cq_script *s;
@@ -132,7 +132,7 @@ TEST(info, parameters_are_told_by_name_and_type)
     cq_script_free(s);
 }
 
-TEST(info, a_file_is_told_by_its_content)
+TEST(info, files_are_recognised_by_content)
 {
     static const struct {
         const char *model, *format;
@@ -153,7 +153,7 @@ TEST(info, a_file_is_told_by_its_content)
 
 /* Whichever allocation fails: there is an error, or nothing is missing but an input that info
  * suggests, which is tried first and is a best effort. */
-TEST(info, nothing_is_left_out_without_memory)
+TEST(info, nothing_is_omitted_if_memory_runs_out)
 {
     cq_script *s;
     cq_info   *whole    = info_of_net(&s), *info;
@@ -181,10 +181,9 @@ TEST(info, nothing_is_left_out_without_memory)
     cq_script_free(s);
 }
 
-RUN_TESTS(TEST_OF(info, nothing_is_left_out_without_memory),
-          TEST_OF(info, a_file_is_told_by_its_content),
+RUN_TESTS(TEST_OF(info, nothing_is_omitted_if_memory_runs_out),
+          TEST_OF(info, files_are_recognised_by_content),
           TEST_OF(info, methods_have_their_signature_and_an_input_to_begin_with),
           TEST_OF(info, inputs_to_begin_with_are_tried),
-          TEST_OF(info, a_shared_weight_counts_once_and_says_whose_it_is),
-          TEST_OF(info, what_is_not_there_is_empty),
-          TEST_OF(info, parameters_are_told_by_name_and_type))
+          TEST_OF(info, a_shared_weight_counts_once_and_names_its_first_owner),
+          TEST_OF(info, missing_items_are_empty), TEST_OF(info, parameters_have_names_and_types))

@@ -112,7 +112,7 @@ TEST(chain, operands_of_any_shape_are_broadcast)
     cq_tensor_release(t);
 }
 
-TEST(chain, a_condition_is_of_bools)
+TEST(chain, a_condition_must_be_bool)
 {
     cq_tensor *x = wild(SIZES(3, 600), 1), *out = tensor_of(CQ_DTYPE_F32, SIZES(3, 600), NULL);
     cq_tensor *zero = pattern(CQ_DTYPE_F32, SIZES(600), 3), *yes;
@@ -192,7 +192,7 @@ TEST(chain, operands_are_counted_once_and_limited)
 
 RUN_TESTS(TEST_OF(chain, every_operation_gives_the_same_bits),
           TEST_OF(chain, operands_of_any_shape_are_broadcast),
-          TEST_OF(chain, a_condition_is_of_bools),
+          TEST_OF(chain, a_condition_must_be_bool),
           TEST_OF(chain, results_that_are_needed_later_are_kept),
           TEST_OF(chain, threads_do_not_change_bits),
           TEST_OF(chain, operands_are_counted_once_and_limited))

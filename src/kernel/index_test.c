@@ -65,7 +65,7 @@ TEST(index, a_mean_counts_its_elements)
     cq_tensor_release(s);
 }
 
-TEST(index, what_is_out_of_bounds_is_named)
+TEST(index, out_of_range_values_are_named)
 {
     cq_tensor *x = counting(2, (int64_t[]){ 2, 3 }), *index = row(1, (int64_t[]){ 3 });
     cq_tensor *out = ints(2, (int64_t[]){ 2, 1 }, NULL);
@@ -137,7 +137,7 @@ TEST(index, tensors_as_indices_put_their_dimensions_where_pytorch_does)
     cq_tensor_release(mask);
 }
 
-TEST(index, equal_places_add_up_when_accumulated)
+TEST(index, equal_indices_accumulate)
 {
     cq_tensor    *x = counting(1, (int64_t[]){ 3 }), *i = row(3, (int64_t[]){ 1, 1, 2 });
     cq_tensor    *v = ints(0, NULL, (int64_t[]){ 5 });
@@ -204,9 +204,8 @@ TEST(index, selection_by_value)
 }
 
 RUN_TESTS(TEST_OF(index, gather_and_scatter_along_either_dimension),
-          TEST_OF(index, a_mean_counts_its_elements),
-          TEST_OF(index, what_is_out_of_bounds_is_named),
+          TEST_OF(index, a_mean_counts_its_elements), TEST_OF(index, out_of_range_values_are_named),
           TEST_OF(index, slices_are_written_and_filled),
           TEST_OF(index, tensors_as_indices_put_their_dimensions_where_pytorch_does),
-          TEST_OF(index, equal_places_add_up_when_accumulated),
-          TEST_OF(index, tuples_name_elements_and_rows), TEST_OF(index, selection_by_value))
+          TEST_OF(index, equal_indices_accumulate), TEST_OF(index, tuples_name_elements_and_rows),
+          TEST_OF(index, selection_by_value))

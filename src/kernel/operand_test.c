@@ -9,7 +9,7 @@
 #include "kernel/matrix/rnn.h"
 #include "tensors.h"
 
-TEST(operand, data_that_fits_is_used_in_place)
+TEST(operand, data_in_the_right_format_is_used_in_place)
 {
     cq_tensor  *x = tensor_of(CQ_DTYPE_F32, SIZES(2, 2), NULL);
     cq_operands s = { .compute = CQ_DTYPE_F32 };
@@ -130,7 +130,7 @@ TEST(operand, kernels_survive_any_allocation_that_fails)
     release_all(in[0], in[1], in[2], in[3], in[4], in[5], out[0], out[1], NULL);
 }
 
-RUN_TESTS(TEST_OF(operand, data_that_fits_is_used_in_place),
+RUN_TESTS(TEST_OF(operand, data_in_the_right_format_is_used_in_place),
           TEST_OF(operand, an_output_that_does_not_fit_is_copied_back),
           TEST_OF(operand, shapes_that_do_not_fit_are_refused),
           TEST_OF(operand, kernels_survive_any_allocation_that_fails))

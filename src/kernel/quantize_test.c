@@ -2,7 +2,7 @@
 
 #include "tensors.h"
 
-TEST(quantize, numbers_go_to_the_nearest_point_and_stay_in_range)
+TEST(quantize, values_are_rounded_and_clipped_to_the_range)
 {
     cq_tensor *x = tensor_of(CQ_DTYPE_F32, SIZES(6), (float[]){ 0.24f, 0.25f, 0.75f, -1, 70, -70 });
     cq_tensor *scale = tensor_of(CQ_DTYPE_F32, SIZES(1), (float[]){ 0.5f });
@@ -14,7 +14,7 @@ TEST(quantize, numbers_go_to_the_nearest_point_and_stay_in_range)
     release_all(x, scale, zero, NULL);
 }
 
-TEST(quantize, every_slice_may_have_its_own_grid)
+TEST(quantize, every_slice_may_have_separate_qparams)
 {
     cq_tensor *q     = tensor_of(CQ_DTYPE_I8, SIZES(2, 2), (int8_t[]){ 2, 2, -3, 1 });
     cq_tensor *scale = tensor_of(CQ_DTYPE_F32, SIZES(2), (float[]){ 0.5f, 2 });
@@ -27,5 +27,5 @@ TEST(quantize, every_slice_may_have_its_own_grid)
     release_all(q, scale, zero, NULL);
 }
 
-RUN_TESTS(TEST_OF(quantize, numbers_go_to_the_nearest_point_and_stay_in_range),
-          TEST_OF(quantize, every_slice_may_have_its_own_grid))
+RUN_TESTS(TEST_OF(quantize, values_are_rounded_and_clipped_to_the_range),
+          TEST_OF(quantize, every_slice_may_have_separate_qparams))

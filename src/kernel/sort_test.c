@@ -122,7 +122,7 @@ TEST(sort, the_kth_and_the_median)
     cq_tensor_release(p);
 }
 
-TEST(sort, numbers_find_their_place_among_others_of_another_dtype)
+TEST(sort, searchsorted_accepts_different_dtypes)
 {
     cq_tensor *s = make(CQ_DTYPE_I64, 1, (int64_t[]){ 4 }, (double[]){ 1, 3, 3, 5 });
     cq_tensor *x = make(CQ_DTYPE_F32, 2, (int64_t[]){ 2, 2 }, (double[]){ 3, 2.5, NAN, 0 });
@@ -167,5 +167,5 @@ TEST(sort, unique_elements_and_slices)
 RUN_TESTS(TEST_OF(sort, nan_is_greatest_and_equals_keep_their_order),
           TEST_OF(sort, integers_of_every_kind), TEST_OF(sort, long_lanes_are_sorted_and_selected),
           TEST_OF(sort, the_kth_and_the_median),
-          TEST_OF(sort, numbers_find_their_place_among_others_of_another_dtype),
+          TEST_OF(sort, searchsorted_accepts_different_dtypes),
           TEST_OF(sort, unique_elements_and_slices))

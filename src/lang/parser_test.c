@@ -256,7 +256,7 @@ TEST(parser, comments_that_do_not_fit_are_kept_with_the_function)
     cq_unit_free(unit);
 }
 
-TEST(parser, a_module_as_pytorch_prints_it)
+TEST(parser, parses_a_module_printed_by_pytorch)
 {
     static const char   text[] = "class Net(Module):\n"
                                  "  __parameters__ = [\"weight\", ]\n"
@@ -311,7 +311,7 @@ TEST(parser, files_have_imports_functions_and_statements)
     cq_unit_free(unit);
 }
 
-TEST(parser, failures_name_the_place_and_show_it)
+TEST(parser, failures_show_location_and_excerpt)
 {
     check_fails("x = (1,\ny = 2\n", "<test>:1:5", "'(' is never closed");
     check_fails("x = 1)\n", "<test>:1:6", "a bracket is closed that was not opened");
@@ -666,7 +666,7 @@ TEST(parser, every_allocation_may_fail)
     CHECK_INT(CQ_OK, status);
 }
 
-TEST(parser, names_are_one)
+TEST(parser, equal_names_are_interned)
 {
     cq_unit *a, *b;
 
@@ -687,9 +687,9 @@ RUN_TESTS(TEST_OF(parser, operators_bind_as_in_python), TEST_OF(parser, numbers_
           TEST_OF(parser, statements_of_the_language),
           TEST_OF(parser, comments_of_types_become_annotations),
           TEST_OF(parser, comments_that_do_not_fit_are_kept_with_the_function),
-          TEST_OF(parser, a_module_as_pytorch_prints_it),
+          TEST_OF(parser, parses_a_module_printed_by_pytorch),
           TEST_OF(parser, files_have_imports_functions_and_statements),
-          TEST_OF(parser, failures_name_the_place_and_show_it),
+          TEST_OF(parser, failures_show_location_and_excerpt),
           TEST_OF(parser, lambdas_are_functions_with_a_value),
           TEST_OF(parser, assignment_expressions), TEST_OF(parser, generators_and_coroutines),
           TEST_OF(parser, exceptions), TEST_OF(parser, statements_of_python_alone),
@@ -700,4 +700,4 @@ RUN_TESTS(TEST_OF(parser, operators_bind_as_in_python), TEST_OF(parser, numbers_
           TEST_OF(parser, encodings), TEST_OF(parser, depth_has_limits),
           TEST_OF(parser, loops_of_a_comprehension_have_a_limit),
           TEST_OF(parser, patterns_have_a_limit), TEST_OF(parser, blocks_have_a_limit),
-          TEST_OF(parser, every_allocation_may_fail), TEST_OF(parser, names_are_one))
+          TEST_OF(parser, every_allocation_may_fail), TEST_OF(parser, equal_names_are_interned))

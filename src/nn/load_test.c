@@ -18,7 +18,7 @@ TEST(load, names_and_numbers_arrive)
     cq_module_free(net);
 }
 
-TEST(load, all_that_does_not_fit_is_told_at_once)
+TEST(load, all_mismatches_are_reported_at_once)
 {
     cq_module *net = cq_module_new(&net_class);
     double     before;
@@ -38,7 +38,7 @@ TEST(load, all_that_does_not_fit_is_told_at_once)
     cq_module_free(net);
 }
 
-TEST(load, a_file_that_is_not_there)
+TEST(load, a_missing_file_is_an_error)
 {
     cq_module *net = cq_module_new(&net_class);
 
@@ -47,5 +47,5 @@ TEST(load, a_file_that_is_not_there)
 }
 
 RUN_TESTS(TEST_OF(load, names_and_numbers_arrive),
-          TEST_OF(load, all_that_does_not_fit_is_told_at_once),
-          TEST_OF(load, a_file_that_is_not_there))
+          TEST_OF(load, all_mismatches_are_reported_at_once),
+          TEST_OF(load, a_missing_file_is_an_error))

@@ -324,7 +324,7 @@ static cq_onnx_graph *loop_body(bool grows)
     return g;
 }
 
-TEST(infer, loops_keep_what_every_turn_keeps)
+TEST(infer, loops_keep_facts_that_every_iteration_preserves)
 {
     cq_onnx_node *n;
 
@@ -473,7 +473,7 @@ RUN_TESTS(RUN(symbols_flow_and_are_computed_with),
           RUN(declared_sizes_stay_and_open_ones_are_filled),
           RUN(contradictions_are_errors_in_strict_mode_only), RUN(inputs_that_do_not_fit_are_named),
           RUN(types_are_checked_against_the_schema), RUN(unknown_operators_leave_what_is_declared),
-          RUN(branches_agree_where_they_can), RUN(loops_keep_what_every_turn_keeps),
+          RUN(branches_agree_where_they_can), RUN(loops_keep_facts_that_every_iteration_preserves),
           RUN(functions_are_followed_with_the_attributes_of_the_call),
           RUN(a_function_that_calls_itself_ends), RUN(graphs_are_nested_to_the_limit),
           RUN(graphs_past_the_limit_stay_unknown), RUN(expressions_do_not_grow_without_end),

@@ -105,7 +105,7 @@ static void check_weight(const cq_onnx_model *m)
     cq_tensor_release(t);
 }
 
-TEST(model, what_is_built_reads_back_the_same)
+TEST(model, a_built_model_is_read_back_unchanged)
 {
     cq_onnx_model *m = build(), *back;
     void          *data;
@@ -274,7 +274,7 @@ static void hear(void *user, const char *what, uint64_t done, uint64_t total)
     t->total = total;
 }
 
-TEST(model, saving_says_how_far_it_is_and_when_it_is_over)
+TEST(model, saving_reports_progress_and_completion)
 {
     char           folder[] = "/tmp/calque-test-XXXXXX", path[64];
     told           t        = { 0 };
@@ -316,10 +316,10 @@ TEST(model, data_is_not_left_behind_when_the_model_cannot_be_put_in_place)
     cq_onnx_model_free(m);
 }
 
-RUN_TESTS(TEST_OF(model, what_is_built_reads_back_the_same),
+RUN_TESTS(TEST_OF(model, a_built_model_is_read_back_unchanged),
           TEST_OF(model, external_data_moves_out_and_in_again),
           TEST_OF(model, more_than_2_gb_is_refused_where_external_data_cannot_help),
-          TEST_OF(model, saving_says_how_far_it_is_and_when_it_is_over),
+          TEST_OF(model, saving_reports_progress_and_completion),
           TEST_OF(model, data_is_not_left_behind_when_the_model_cannot_be_put_in_place),
           TEST_OF(model, a_fake_tensor_fails_when_it_is_saved),
           TEST_OF(model, every_failing_allocation_while_building_is_kept))

@@ -56,7 +56,7 @@ TEST(pt2_expr, functions_and_operators)
     CHECK_STR("6", text_of("Add(Integer(1), Integer(2), Integer(3))"));
 }
 
-TEST(pt2_expr, what_no_size_can_be_is_no_expression)
+TEST(pt2_expr, impossible_sizes_are_not_expressions)
 {
     CHECK_STR("no", text_of(""));
     CHECK_STR("no", text_of("s0 +"));
@@ -106,6 +106,6 @@ TEST(pt2_expr, a_symbol_alone_is_known_by_its_name)
 
 RUN_TESTS(TEST_OF(pt2_expr, both_notations_mean_the_same),
           TEST_OF(pt2_expr, functions_and_operators),
-          TEST_OF(pt2_expr, what_no_size_can_be_is_no_expression),
+          TEST_OF(pt2_expr, impossible_sizes_are_not_expressions),
           TEST_OF(pt2_expr, nesting_has_a_limit),
           TEST_OF(pt2_expr, a_symbol_alone_is_known_by_its_name))

@@ -50,7 +50,7 @@ static void refuse(const char *file, const char *from, const char *to, const cha
     CHECK(strstr(cq_last_error()->message, why) != NULL);
 }
 
-TEST(pt2_program, both_containers_open)
+TEST(pt2_program, both_archive_formats_can_be_read)
 {
     CHECK_OK(open_changed(FOLDER "strided.26.pt2", "", ""));
     CHECK_OK(open_changed(FOLDER "strided.214.pt2", "", ""));
@@ -94,7 +94,7 @@ TEST(pt2_program, signature_and_graph_have_to_agree)
     refuse("dynamic.214.pt2", "\"output_specs\"", "\"output_spacs\"", "signature");
 }
 
-TEST(pt2_program, what_is_cut_short_is_refused)
+TEST(pt2_program, truncated_files_are_refused)
 {
     char  *data;
     size_t size;
@@ -113,7 +113,7 @@ TEST(pt2_program, what_is_cut_short_is_refused)
 }
 
 /* No byte of a program makes the reader do more than refuse it. */
-TEST(pt2_program, any_byte_may_be_another)
+TEST(pt2_program, changing_any_byte_never_crashes)
 {
     char    *data;
     size_t   size;
@@ -139,7 +139,7 @@ TEST(pt2_program, any_byte_may_be_another)
     cq_free(data);
 }
 
-TEST(pt2_program, a_place_is_the_users_own_line)
+TEST(pt2_program, a_location_is_in_the_users_file)
 {
     const char     *path = FOLDER "dynamic.214.pt2";
     cq_pt2_archive *archive;
@@ -156,12 +156,12 @@ TEST(pt2_program, a_place_is_the_users_own_line)
     cq_pt2_program_free(program);
 }
 
-RUN_TESTS(TEST_OF(pt2_program, both_containers_open),
+RUN_TESTS(TEST_OF(pt2_program, both_archive_formats_can_be_read),
           TEST_OF(pt2_program, an_unknown_schema_is_refused_with_its_number),
           TEST_OF(pt2_program, fields_that_are_not_known_are_ignored),
           TEST_OF(pt2_program, weights_are_checked_against_their_bytes),
           TEST_OF(pt2_program, names_have_to_be_made_before_they_are_used),
           TEST_OF(pt2_program, signature_and_graph_have_to_agree),
-          TEST_OF(pt2_program, what_is_cut_short_is_refused),
-          TEST_OF(pt2_program, any_byte_may_be_another),
-          TEST_OF(pt2_program, a_place_is_the_users_own_line))
+          TEST_OF(pt2_program, truncated_files_are_refused),
+          TEST_OF(pt2_program, changing_any_byte_never_crashes),
+          TEST_OF(pt2_program, a_location_is_in_the_users_file))

@@ -138,7 +138,7 @@ static void check_shapes(const char *types, const char *nodes, size_t rank, cons
     cq_session_free(s);
 }
 
-TEST(gradient, of_what_was_broadcast_is_summed)
+TEST(gradient, gradients_of_broadcast_tensors_are_summed)
 {
     check_shapes("double[2,3] a, double[3] b) => (double[2,3] y, double[2,3] da, double[3] db",
                  "y = Mul(a, b)", 1, (int64_t[]){ 3 });
@@ -165,7 +165,7 @@ TEST(gradient, of_values_that_are_used_twice)
     check("t = Mul(a, a)\n  u = Add(t, b)\n  y = Mul(t, u)");
 }
 
-TEST(gradient, what_has_no_rule_is_named)
+TEST(gradient, operators_without_a_rule_are_named)
 {
     cq_onnx_model *m;
     cq_session    *s;
@@ -181,7 +181,7 @@ TEST(gradient, what_has_no_rule_is_named)
 }
 
 RUN_TESTS(TEST_OF(gradient, of_two_operands), TEST_OF(gradient, of_one_operand),
-          TEST_OF(gradient, of_what_was_broadcast_is_summed),
+          TEST_OF(gradient, gradients_of_broadcast_tensors_are_summed),
           TEST_OF(gradient, of_products_of_matrices),
           TEST_OF(gradient, of_values_that_are_used_twice),
-          TEST_OF(gradient, what_has_no_rule_is_named))
+          TEST_OF(gradient, operators_without_a_rule_are_named))

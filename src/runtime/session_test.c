@@ -576,7 +576,7 @@ TEST(session, a_profile_outlives_it)
 }
 
 /* Models of one node that would take minutes or more. */
-TEST(session, nothing_begins_that_a_run_cannot_pay_for)
+TEST(session, work_that_exceeds_the_limit_does_not_begin)
 {
     static const struct {
         const char *nodes;
@@ -830,7 +830,7 @@ static void count_progress(void *user, const char *what, uint64_t done, uint64_t
     ++*n;
 }
 
-TEST(session, a_run_tells_how_far_it_is)
+TEST(session, a_run_reports_progress)
 {
     cq_onnx_model *m = small_model();
     cq_session    *s;
@@ -845,7 +845,7 @@ TEST(session, a_run_tells_how_far_it_is)
     cq_onnx_model_free(m);
 }
 
-RUN_TESTS(TEST_OF(session, runs_a_model), TEST_OF(session, a_run_tells_how_far_it_is),
+RUN_TESTS(TEST_OF(session, runs_a_model), TEST_OF(session, a_run_reports_progress),
           TEST_OF(session, has_threads_of_its_own),
           TEST_OF(session, large_tensors_are_put_together_by_threads),
           TEST_OF(session, a_profile_outlives_it), TEST_OF(session, fetches_inner_values),
@@ -860,7 +860,7 @@ RUN_TESTS(TEST_OF(session, runs_a_model), TEST_OF(session, a_run_tells_how_far_i
           TEST_OF(session, survives_every_failed_allocation),
           TEST_OF(session, a_node_may_use_an_input_twice),
           TEST_OF(session, the_steps_of_a_run_have_a_limit),
-          TEST_OF(session, nothing_begins_that_a_run_cannot_pay_for),
+          TEST_OF(session, work_that_exceeds_the_limit_does_not_begin),
           TEST_OF(session, growing_values_are_charged_by_their_size),
           TEST_OF(session, outputs_are_charged_for_their_elements),
           TEST_OF(session, loops_are_charged_for_what_they_do),

@@ -143,7 +143,7 @@ TEST(eval, tensors_are_cast_by_methods)
     run_all(all);
 }
 
-TEST(eval, none_is_refined_and_classes_are_run)
+TEST(eval, optionals_are_refined_and_classes_are_run)
 {
     double got;
 
@@ -210,7 +210,7 @@ TEST(eval, every_context_of_a_with_is_entered_and_left)
     CHECK(got == 171 - 18000 + 36); /* a return inside leaves all of them too */
 }
 
-TEST(eval, failures_show_the_line_and_where_in_it)
+TEST(eval, failures_show_line_and_column)
 {
     double got;
 
@@ -457,10 +457,10 @@ int main(void)
         TEST_OF(eval, loops_with_break_continue_and_return),
         TEST_OF(eval, lists_dicts_tuples_and_texts),
         TEST_OF(eval, tensors_are_cast_by_methods),
-        TEST_OF(eval, none_is_refined_and_classes_are_run),
+        TEST_OF(eval, optionals_are_refined_and_classes_are_run),
         TEST_OF(eval, functions_outlive_the_call_that_defined_them),
         TEST_OF(eval, every_context_of_a_with_is_entered_and_left),
-        TEST_OF(eval, failures_show_the_line_and_where_in_it),
+        TEST_OF(eval, failures_show_line_and_column),
         TEST_OF(eval, arguments_from_outside_have_the_declared_type_as_in_pytorch),
         TEST_OF(eval, keywords_from_outside_are_parameters),
         TEST_OF(eval, constructs_that_are_not_supported_fail_when_they_are_reached),

@@ -37,7 +37,7 @@ static bool message_has(const char *text)
     return strstr(cq_last_error()->message, text) != NULL;
 }
 
-TEST(limits, functions_call_each_other_so_deep)
+TEST(limits, the_depth_of_calls_is_limited)
 {
     cq_script *s = compile("def down(n: int):\n"
                            "    return 0 if n <= 1 else down(n - 1)\n"
@@ -51,7 +51,7 @@ TEST(limits, functions_call_each_other_so_deep)
     cq_script_free(s);
 }
 
-TEST(limits, a_program_takes_so_many_steps)
+TEST(limits, the_steps_of_a_program_are_limited)
 {
     cq_script *s = compile("def forward(n: int):\n"
                            "    i = 0\n"
@@ -480,7 +480,7 @@ TEST(limits, builtins_take_arguments_by_name)
     }
 }
 
-TEST(limits, an_index_has_so_many_parts)
+TEST(limits, the_number_of_indices_is_limited)
 {
     for (int n = 64; n <= 65; n++) {
         cq_script *s = compile_repeated("def forward(n: int):\n    return torch.ones([1])[",
@@ -522,7 +522,7 @@ TEST(limits, a_keyword_is_a_text)
     cq_script_free(s);
 }
 
-TEST(limits, a_list_has_so_many_items)
+TEST(limits, the_length_of_a_list_is_limited)
 {
     cq_script *s = compile("def forward(n: int):\n"
                            "    return len([0] * n)\n");
@@ -532,7 +532,7 @@ TEST(limits, a_list_has_so_many_items)
     cq_script_free(s);
 }
 
-TEST(limits, a_text_has_so_many_bytes)
+TEST(limits, the_length_of_a_string_is_limited)
 {
     cq_script *s = compile("def forward(n: int):\n"
                            "    return len(\"x\" * n)\n");
@@ -545,8 +545,8 @@ TEST(limits, a_text_has_so_many_bytes)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST_OF(limits, functions_call_each_other_so_deep),
-        TEST_OF(limits, a_program_takes_so_many_steps),
+        TEST_OF(limits, the_depth_of_calls_is_limited),
+        TEST_OF(limits, the_steps_of_a_program_are_limited),
         TEST_OF(limits, tensors_count_toward_the_memory_limit),
         TEST_OF(limits, lists_count_toward_the_memory_limit),
         TEST_OF(limits, long_work_takes_many_steps),
@@ -563,11 +563,11 @@ int main(void)
         TEST_OF(limits, by_default_a_program_leaves_the_machine_some_memory),
         TEST_OF(limits, a_call_has_any_number_of_arguments),
         TEST_OF(limits, builtins_take_arguments_by_name),
-        TEST_OF(limits, an_index_has_so_many_parts),
+        TEST_OF(limits, the_number_of_indices_is_limited),
         TEST_OF(limits, nesting_of_arguments_is_limited),
         TEST_OF(limits, a_keyword_is_a_text),
-        TEST_OF(limits, a_list_has_so_many_items),
-        TEST_OF(limits, a_text_has_so_many_bytes),
+        TEST_OF(limits, the_length_of_a_list_is_limited),
+        TEST_OF(limits, the_length_of_a_string_is_limited),
         TEST_OF(limits, operators_are_charged_for_their_arithmetic),
     };
 

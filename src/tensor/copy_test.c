@@ -174,7 +174,7 @@ TEST(copy, unaligned_data_is_fine)
     cq_tensor_release(wide);
 }
 
-TEST(copy, runs_of_numbers_are_those_of_single_elements)
+TEST(copy, many_numbers_equal_single_draws)
 {
     static const int orders[][3] = { { 0, 1, 2 }, { 2, 0, 1 } };
 
@@ -207,5 +207,5 @@ RUN_TESTS(TEST_OF(copy, every_dtype_keeps_small_numbers_through_every_other),
           TEST_OF(copy, large_integers_become_floats_in_one_rounding),
           TEST_OF(copy, complex_numbers_keep_both_parts_or_give_the_real_one),
           TEST_OF(copy, permuted_tensors_become_contiguous),
-          TEST_OF(copy, runs_of_numbers_are_those_of_single_elements),
+          TEST_OF(copy, many_numbers_equal_single_draws),
           TEST_OF(copy, empty_and_mismatched_tensors), TEST_OF(copy, unaligned_data_is_fine))

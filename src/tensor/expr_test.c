@@ -30,7 +30,7 @@ TEST(expr, sums_and_products_have_one_form)
     CHECK_STR("h+h*n", text(a));
 }
 
-TEST(expr, what_cancels_is_a_plain_number)
+TEST(expr, cancelling_terms_leave_a_plain_number)
 {
     cq_int n = symbol("n", 2);
     cq_int d = cq_int_sub(&st, cq_int_add(&st, n, cq_i(3)), n);
@@ -123,7 +123,7 @@ TEST(expr, sizes_are_independent_without_a_symbol_in_common)
     CHECK(!cq_int_independent(cq_int_max(&st, n, m), m));
 }
 
-TEST(expr, a_number_of_the_data_may_be_negative)
+TEST(expr, a_data_dependent_number_may_be_negative)
 {
     cq_int i = cq_symbol(&st, "data", 3, NULL, -1);
 
@@ -143,7 +143,7 @@ TEST(expr, a_product_past_the_limit_stays_whole)
 }
 
 /* n = n*n // 2 uses itself twice in each step: 2^1000 ways down to the symbol, and one symbol. */
-TEST(expr, operations_are_so_deep_in_each_other)
+TEST(expr, the_depth_of_expressions_is_limited)
 {
     cq_symbols own;
     cq_int     n;
@@ -164,7 +164,7 @@ TEST(expr, operations_are_so_deep_in_each_other)
 
 /* A sum of more terms than a polynomial has is an operation, of which each names all symbols: each
  * once more would be quadratic. After the limit nothing is computed any more. */
-TEST(expr, operations_are_made_of_so_many_symbols)
+TEST(expr, the_number_of_symbols_in_an_expression_is_limited)
 {
     cq_symbols own;
     cq_int     sum = cq_i(0);
@@ -190,18 +190,18 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST_OF(expr, sums_and_products_have_one_form),
-        TEST_OF(expr, what_cancels_is_a_plain_number),
+        TEST_OF(expr, cancelling_terms_leave_a_plain_number),
         TEST_OF(expr, exact_quotients_simplify_and_others_stay),
         TEST_OF(expr, sums_divide_sums),
         TEST_OF(expr, a_size_after_many_layers_has_a_short_text),
         TEST_OF(expr, division_rounds_down),
         TEST_OF(expr, extremes_of_comparable_sizes_are_decided),
-        TEST_OF(expr, a_number_of_the_data_may_be_negative),
+        TEST_OF(expr, a_data_dependent_number_may_be_negative),
         TEST_OF(expr, an_extreme_of_an_extreme_and_its_operand_is_that_extreme),
         TEST_OF(expr, sizes_are_independent_without_a_symbol_in_common),
         TEST_OF(expr, a_product_past_the_limit_stays_whole),
-        TEST_OF(expr, operations_are_so_deep_in_each_other),
-        TEST_OF(expr, operations_are_made_of_so_many_symbols),
+        TEST_OF(expr, the_depth_of_expressions_is_limited),
+        TEST_OF(expr, the_number_of_symbols_in_an_expression_is_limited),
     };
     int failed;
 

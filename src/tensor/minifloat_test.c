@@ -41,7 +41,7 @@ TEST(minifloat, halves_go_to_the_even_neighbour)
     CHECK_INT(1, cq_f64_to_minifloat(CQ_DTYPE_F4E2M1, 0.25 + 0x1p-40, true));
 }
 
-TEST(minifloat, what_is_too_large)
+TEST(minifloat, oversized_values_saturate_or_become_infinite)
 {
     CHECK_INT(0x7e, cq_f64_to_minifloat(CQ_DTYPE_F8E4M3FN, INFINITY, true));
     CHECK_INT(0xff, cq_f64_to_minifloat(CQ_DTYPE_F8E4M3FN, -1e9, false));
@@ -76,5 +76,5 @@ TEST(minifloat, zeros)
 RUN_TESTS(TEST_OF(minifloat, every_code_is_a_number_that_gives_it_back),
           TEST_OF(minifloat, numbers_of_the_formats),
           TEST_OF(minifloat, halves_go_to_the_even_neighbour),
-          TEST_OF(minifloat, what_is_too_large),
+          TEST_OF(minifloat, oversized_values_saturate_or_become_infinite),
           TEST_OF(minifloat, powers_of_two_are_rounded_as_asked), TEST_OF(minifloat, zeros))

@@ -84,7 +84,7 @@ TEST(npy, ranks_zero_and_one_and_no_elements)
     }
 }
 
-TEST(npy, other_orders_of_bytes_and_elements)
+TEST(npy, other_byte_and_element_orders_are_read)
 {
     static const unsigned char big[]  = { 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 1, 0, 0, 0, 0, 4 };
     static const int64_t       want[] = { 1, 256, 2, 4 };
@@ -152,7 +152,7 @@ int main(void)
         TEST_OF(npy, every_dtype_survives_a_round_trip),
         TEST_OF(npy, types_that_numpy_does_not_have_are_refused),
         TEST_OF(npy, ranks_zero_and_one_and_no_elements),
-        TEST_OF(npy, other_orders_of_bytes_and_elements),
+        TEST_OF(npy, other_byte_and_element_orders_are_read),
         TEST_OF(npy, bools_are_made_zero_or_one),
         TEST_OF(npy, bad_files_are_refused),
     };

@@ -31,7 +31,7 @@ TEST(tensor, sizes_whose_product_overflows_are_refused_wherever_a_tensor_is_made
     cq_tensor_release(one);
 }
 
-TEST(tensor, what_can_just_be_counted_is_fine_as_a_view_and_without_data)
+TEST(tensor, tensors_at_the_size_limit_work_as_views_and_without_data)
 {
     int64_t    size = INT64_MAX / 4, stride = 0;
     cq_int     sizes[1] = { cq_i(size) };
@@ -125,7 +125,7 @@ static void count_gone(void *user)
     ((struct counted *)user)->n_gone++;
 }
 
-TEST(tensor, numbers_that_are_made_later_are_made_once_when_they_are_read)
+TEST(tensor, lazy_numbers_are_computed_once_when_read)
 {
     struct counted c    = { 0 };
     const int64_t  size = 100, one = 1;
@@ -156,7 +156,7 @@ static void release_source(void *user)
     cq_tensor_release(user);
 }
 
-TEST(tensor, numbers_are_made_of_others_that_are_made_later)
+TEST(tensor, lazy_numbers_may_depend_on_lazy_numbers)
 {
     struct counted c    = { 0 };
     const int64_t  size = 10, one = 1;
@@ -194,10 +194,10 @@ TEST(tensor, a_lazy_tensor_is_made_when_it_is_read)
 }
 
 RUN_TESTS(TEST_OF(tensor, a_lazy_tensor_is_made_when_it_is_read),
-          TEST_OF(tensor, numbers_are_made_of_others_that_are_made_later),
-          TEST_OF(tensor, numbers_that_are_made_later_are_made_once_when_they_are_read),
+          TEST_OF(tensor, lazy_numbers_may_depend_on_lazy_numbers),
+          TEST_OF(tensor, lazy_numbers_are_computed_once_when_read),
           TEST_OF(tensor, memory_of_the_caller_may_have_strides),
           TEST_OF(tensor, sizes_whose_product_overflows_are_refused_wherever_a_tensor_is_made),
-          TEST_OF(tensor, what_can_just_be_counted_is_fine_as_a_view_and_without_data),
+          TEST_OF(tensor, tensors_at_the_size_limit_work_as_views_and_without_data),
           TEST_OF(tensor, negative_sizes_are_refused),
           TEST_OF(tensor, a_stride_that_is_never_used_may_be_any_number))

@@ -72,7 +72,7 @@ TEST(visit, leaves_come_in_order)
     cq_val_release(inner);
 }
 
-TEST(visit, what_is_shared_is_copied_once_and_shared_again)
+TEST(visit, shared_values_are_copied_once_and_stay_shared)
 {
     cq_val   v = doubled(60), copy;
     int      n = 0;
@@ -92,7 +92,7 @@ TEST(visit, what_is_shared_is_copied_once_and_shared_again)
     CHECK_INT(2, copy.u.i.value);
 }
 
-TEST(visit, values_are_nested_so_deep)
+TEST(visit, the_nesting_of_values_is_limited)
 {
     for (int levels = CQ_VISIT_MAX_LEVELS; levels <= CQ_VISIT_MAX_LEVELS + 1; levels++) {
         cq_status want = levels > CQ_VISIT_MAX_LEVELS ? CQ_E_UNSUPPORTED : CQ_OK;
@@ -153,7 +153,7 @@ TEST(visit, dicts_are_the_same_in_any_order)
     cq_val_release(cq_val_of_dict(b));
 }
 
-TEST(visit, what_is_shared_is_compared_once)
+TEST(visit, shared_values_are_compared_once)
 {
     cq_val   v = doubled(60), same_again = doubled(60); /* 2**60 leaves */
     cq_val   a    = list_of(CQ_VAL_LIST, v, cq_val_of_i64(1));
@@ -172,8 +172,8 @@ TEST(visit, what_is_shared_is_compared_once)
     cq_val_release(same_again);
 }
 
-RUN_TESTS(TEST_OF(visit, what_is_shared_is_compared_once), TEST_OF(visit, leaves_come_in_order),
-          TEST_OF(visit, what_is_shared_is_copied_once_and_shared_again),
-          TEST_OF(visit, values_are_nested_so_deep),
+RUN_TESTS(TEST_OF(visit, shared_values_are_compared_once), TEST_OF(visit, leaves_come_in_order),
+          TEST_OF(visit, shared_values_are_copied_once_and_stay_shared),
+          TEST_OF(visit, the_nesting_of_values_is_limited),
           TEST_OF(visit, a_value_that_contains_itself_is_refused),
           TEST_OF(visit, dicts_are_the_same_in_any_order))

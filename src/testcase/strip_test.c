@@ -32,7 +32,7 @@ static void check_stats(double mean, double variance, cq_dtype dtype, int64_t n)
     cq_tensor_release(t);
 }
 
-TEST(stats, digits_are_those_of_numpy)
+TEST(stats, digits_equal_numpys)
 {
     check_stats(0.4000000059604645, 0.04000000283122063, CQ_DTYPE_F32, 7);
     check_stats(5.050000190734863, 8.332500457763672, CQ_DTYPE_F32, 100);
@@ -80,7 +80,7 @@ TEST(unstrip, order_of_keys_and_spaces_do_not_matter)
     check_values(t, (double[]){ 2.5, 2.5, 2.5 });
 }
 
-TEST(unstrip, what_cannot_be_is_refused)
+TEST(unstrip, invalid_statistics_are_refused)
 {
     write_stripped(LOCATION("0", "-1"), "12", 3);
     CHECK_STATUS(CQ_E_FORMAT, cq_unstrip(path, NULL, 0));
@@ -201,9 +201,9 @@ TEST(strip, no_allocation_may_fail_unnoticed)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST_OF(stats, digits_are_those_of_numpy),
+        TEST_OF(stats, digits_equal_numpys),
         TEST_OF(unstrip, order_of_keys_and_spaces_do_not_matter),
-        TEST_OF(unstrip, what_cannot_be_is_refused),
+        TEST_OF(unstrip, invalid_statistics_are_refused),
         TEST_OF(unstrip, other_external_data_is_left_alone),
         TEST_OF(strip, mean_and_variance_take_the_place_of_data),
         TEST_OF(strip, nodes_that_make_a_weight_come_first),

@@ -145,7 +145,7 @@ TEST(view, a_long_sequence_is_cut_into_parts)
     end(&v);
 }
 
-TEST(view, bodies_are_boxes_that_know_what_they_read_from_outside)
+TEST(view, bodies_are_boxes_with_ports_for_outer_values)
 {
     static const char text[] =
         HEADER "net (float[4] x, bool c) => (float[4] y) {\n"
@@ -274,7 +274,7 @@ RUN_TESTS(TEST_OF(view, modules_are_boxes_and_identical_neighbours_are_one),
           TEST_OF(view, nodes_without_a_module_join_the_one_of_their_neighbours),
           TEST_OF(view, a_module_that_is_called_twice_makes_no_circle),
           TEST_OF(view, a_long_sequence_is_cut_into_parts),
-          TEST_OF(view, bodies_are_boxes_that_know_what_they_read_from_outside),
+          TEST_OF(view, bodies_are_boxes_with_ports_for_outer_values),
           TEST_OF(view, statistics_of_a_weight_are_exact),
           TEST_OF(view, lines_into_a_loop_go_on_to_the_inputs_of_its_body),
           TEST_OF(view, flops_are_a_formula_of_dynamic_sizes),

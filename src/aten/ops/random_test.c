@@ -75,7 +75,7 @@ TEST(random, normal_numbers_have_their_mean_and_deviation)
     check_near(3, deviation(t), 3);
 }
 
-TEST(random, integers_are_all_met_and_no_others)
+TEST(random, every_integer_of_the_range_is_drawn_and_no_other)
 {
     cq_tensor *t        = CQ_OP(cx, "aten::randint.low", INT(-2), INT(3), many());
     int        count[5] = { 0 };
@@ -107,7 +107,7 @@ TEST(random, a_permutation_has_every_number_once)
     CHECK(in_place < 20);
 }
 
-TEST(random, bernoulli_is_as_frequent_as_p)
+TEST(random, bernoulli_has_frequency_p)
 {
     cq_tensor *t =
         CQ_OP(cx, "aten::bernoulli.p", TENSOR(CQ_OP(cx, "aten::zeros", many())), FLOAT(0.3));
@@ -214,8 +214,9 @@ TEST(random, the_same_seed_gives_the_same_numbers)
 
 RUN_TESTS(CASE(uniform_numbers_fill_their_range_evenly),
           CASE(normal_numbers_have_their_mean_and_deviation),
-          CASE(integers_are_all_met_and_no_others), CASE(a_permutation_has_every_number_once),
-          CASE(bernoulli_is_as_frequent_as_p), CASE(dropout_keeps_the_mean),
-          CASE(alpha_dropout_keeps_mean_and_deviation), CASE(feature_dropout_drops_whole_channels),
+          CASE(every_integer_of_the_range_is_drawn_and_no_other),
+          CASE(a_permutation_has_every_number_once), CASE(bernoulli_has_frequency_p),
+          CASE(dropout_keeps_the_mean), CASE(alpha_dropout_keeps_mean_and_deviation),
+          CASE(feature_dropout_drops_whole_channels),
           CASE(gamma_and_poisson_have_their_mean_and_deviation), CASE(weights_decide_what_is_drawn),
           CASE(the_same_seed_gives_the_same_numbers))

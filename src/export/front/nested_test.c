@@ -85,7 +85,7 @@ TEST(nested, calls_keep_the_structure)
     example_clear(&e);
 }
 
-TEST(nested, items_that_are_not_there_are_the_contexts_failure)
+TEST(nested, missing_items_set_the_contexts_error)
 {
     struct example e;
     cq_ctx        *cx;
@@ -145,7 +145,7 @@ static cq_tensor *double_forward(cq_ctx *cx, void *self, cq_tensor *x)
 }
 
 /* To get the results, a model that changes its input runs on a copy. */
-TEST(nested, example_is_left_as_it_was)
+TEST(nested, the_example_is_not_changed)
 {
     static const cq_class cls = { CQ_SIZED(cq_class), .name = "Double", .forward = double_forward };
     cq_module            *net = bare_net_new(&cls);
@@ -171,7 +171,7 @@ static cq_nest single_forward(cq_ctx *cx, void *self, const cq_nest *args)
 }
 
 /* A nested module can be called with tensors, and a plain one with nests. */
-TEST(nested, either_call_fits_either_module)
+TEST(nested, both_kinds_of_calls_work_with_both_kinds_of_modules)
 {
     static const cq_class single = { CQ_SIZED(cq_class), .name = "Single",
                                      .forward_nested = single_forward };
@@ -197,7 +197,7 @@ TEST(nested, either_call_fits_either_module)
 }
 
 RUN_TESTS(TEST_OF(nested, calls_keep_the_structure),
-          TEST_OF(nested, items_that_are_not_there_are_the_contexts_failure),
+          TEST_OF(nested, missing_items_set_the_contexts_error),
           TEST_OF(nested, exports_are_flat_and_give_the_results_when_asked),
-          TEST_OF(nested, example_is_left_as_it_was),
-          TEST_OF(nested, either_call_fits_either_module))
+          TEST_OF(nested, the_example_is_not_changed),
+          TEST_OF(nested, both_kinds_of_calls_work_with_both_kinds_of_modules))

@@ -106,7 +106,7 @@ static void check_program(const char *name)
     cq_pt2_free(p);
 }
 
-TEST(pt2, every_program_gives_what_pytorch_gives_run_and_exported)
+TEST(pt2, every_program_equals_pytorch_run_and_exported)
 {
     DIR           *folder = opendir(FOLDER);
     struct dirent *entry;
@@ -127,7 +127,7 @@ TEST(pt2, every_program_gives_what_pytorch_gives_run_and_exported)
     CHECK(n > 50);
 }
 
-TEST(pt2, an_archive_of_machine_code_is_refused_by_name)
+TEST(pt2, an_archive_of_machine_code_is_refused_with_a_reason)
 {
     cq_pt2 *p;
 
@@ -311,7 +311,7 @@ static void check_larger(const char *name, size_t n_outputs)
 
 /* With its own numbers in a run, where sizes are known and matrices are constants, and of a size
  * that was a symbol when it was exported. */
-TEST(pt2, transforms_and_solutions_have_the_length_of_the_run)
+TEST(pt2, transforms_and_solutions_depend_on_the_run_time_size)
 {
     check_larger("any_length.214", 6);
     check_larger("padded_length.214", 3);
@@ -349,7 +349,7 @@ static void check_changes(const char *name, size_t n_own, const char *changed)
     cq_pt2_free(p);
 }
 
-TEST(pt2, what_a_program_changes_is_an_output_if_asked_for)
+TEST(pt2, mutations_become_outputs_on_request)
 {
     check_changes("mutation.214", 3, "n_out");
     check_changes("mutation_core.214", 3, "n_out");
@@ -357,7 +357,7 @@ TEST(pt2, what_a_program_changes_is_an_output_if_asked_for)
     check_changes("input_mutation_core.26", 1, "x_out");
 }
 
-TEST(pt2, what_a_program_asserts_of_data_is_an_output_if_asked_for)
+TEST(pt2, asserted_conditions_become_outputs_on_request)
 {
     cq_pt2           *p = load("data_dependent.214", NULL);
     cq_export_options options;
@@ -376,7 +376,7 @@ TEST(pt2, what_a_program_asserts_of_data_is_an_output_if_asked_for)
     cq_pt2_free(p);
 }
 
-TEST(pt2, what_a_program_changes_is_state_if_asked_for)
+TEST(pt2, mutations_become_state_on_request)
 {
     cq_pt2           *p = load("mutation_core.214", NULL);
     cq_onnx_model    *m;
@@ -536,8 +536,8 @@ TEST(pt2, conditions_on_sizes_are_metadata_and_larger_inputs_meet_them)
     cq_pt2_free(p);
 }
 
-RUN_TESTS(TEST_OF(pt2, every_program_gives_what_pytorch_gives_run_and_exported),
-          TEST_OF(pt2, an_archive_of_machine_code_is_refused_by_name),
+RUN_TESTS(TEST_OF(pt2, every_program_equals_pytorch_run_and_exported),
+          TEST_OF(pt2, an_archive_of_machine_code_is_refused_with_a_reason),
           TEST_OF(pt2, one_of_several_programs_is_named),
           TEST_OF(pt2, dynamic_sizes_stay_open_and_have_names),
           TEST_OF(pt2, ranges_of_sizes_are_metadata),
@@ -546,10 +546,10 @@ RUN_TESTS(TEST_OF(pt2, every_program_gives_what_pytorch_gives_run_and_exported),
           TEST_OF(pt2, other_sizes_of_dynamic_axes_run),
           TEST_OF(pt2, outputs_are_called_after_keys_and_fields),
           TEST_OF(pt2, an_example_that_is_none_is_refused_with_the_name_of_the_input),
-          TEST_OF(pt2, transforms_and_solutions_have_the_length_of_the_run),
-          TEST_OF(pt2, what_a_program_changes_is_an_output_if_asked_for),
-          TEST_OF(pt2, what_a_program_asserts_of_data_is_an_output_if_asked_for),
-          TEST_OF(pt2, what_a_program_changes_is_state_if_asked_for),
+          TEST_OF(pt2, transforms_and_solutions_depend_on_the_run_time_size),
+          TEST_OF(pt2, mutations_become_outputs_on_request),
+          TEST_OF(pt2, asserted_conditions_become_outputs_on_request),
+          TEST_OF(pt2, mutations_become_state_on_request),
           TEST_OF(pt2, nodes_and_weights_are_called_after_their_modules),
           TEST_OF(pt2, parameters_have_gradients),
           TEST_OF(pt2, an_unknown_operator_is_reported_with_the_line_of_its_call),

@@ -181,7 +181,7 @@ TEST(script, a_traced_model_unrolls_its_own_loop_and_keeps_a_scripted_one)
     cq_tensor_release(in[1]);
 }
 
-TEST(script, a_failure_inside_of_a_forward_is_the_contexts)
+TEST(script, a_failure_inside_of_a_forward_is_kept_in_the_context)
 {
     cq_script *s = compile("def two(x):\n    return x, x\n"
                            "def bad(x):\n    return x + nothing\n");
@@ -240,7 +240,7 @@ TEST(script, lists_that_grow_in_loops_are_sequences_since_opset_13)
     CHECK(m == NULL);
 }
 
-TEST(script, lists_to_which_every_round_appends_need_no_sequences)
+TEST(script, lists_appended_in_every_iteration_need_no_sequences)
 {
     static const char text[] =
         "def f(x, n):\n"
@@ -301,7 +301,7 @@ TEST(script, sides_of_a_branch_differ_in_shape_since_opset_11)
     }
 }
 
-TEST(script, what_has_no_form_in_a_graph_is_refused_with_its_place)
+TEST(script, unsupported_constructs_are_refused_with_their_location)
 {
     cq_onnx_model *m = NULL;
 
@@ -653,7 +653,7 @@ static void count_warning(void *user, const char *message, const char *where)
     *(int *)user += strstr(message, "forward changes h, n") != NULL;
 }
 
-TEST(script, an_export_warns_of_state_and_leaves_it_alone)
+TEST(script, an_export_warns_about_state_and_does_not_change_it)
 {
     cq_tensor     *h = vector(1, 2), *x = vector(4, 8);
     cq_script     *s = stateful(h);
@@ -821,7 +821,7 @@ static void add_name(void *user, const char *name)
     cq_str_printf(user, "%s ", name);
 }
 
-TEST(script, inputs_are_called_after_parameters_and_places)
+TEST(script, inputs_are_named_after_parameters_and_indices)
 {
     static const char json[] =
         "{\"args\": [{\"scalar\": 0}, {\"list\": [{\"scalar\": 0}, null, {\"tuple\": [{\"tensor\": "
@@ -844,7 +844,7 @@ TEST(script, inputs_are_called_after_parameters_and_places)
 }
 
 /* 100 MB that the file holds as four bytes: their sum is left to the runtime. */
-TEST(script, what_is_too_large_to_fold_is_left)
+TEST(script, large_constants_are_not_folded)
 {
     cq_script     *s;
     cq_args       *args;
@@ -865,7 +865,7 @@ TEST(script, what_is_too_large_to_fold_is_left)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST_OF(script, what_is_too_large_to_fold_is_left),
+        TEST_OF(script, large_constants_are_not_folded),
         TEST_OF(script, functions_run_on_tensors_and_numbers),
         TEST_OF(script, a_normalization_that_a_branch_returns_is_merged),
         TEST_OF(script, a_transposed_matrix_by_a_vector_is_the_vector_by_the_matrix),
@@ -876,18 +876,18 @@ int main(void)
         TEST_OF(script, a_list_is_copied_once_for_all_changes_in_a_branch),
         TEST_OF(script, a_module_is_made_of_a_class_and_given_its_weights),
         TEST_OF(script, a_traced_model_unrolls_its_own_loop_and_keeps_a_scripted_one),
-        TEST_OF(script, a_failure_inside_of_a_forward_is_the_contexts),
+        TEST_OF(script, a_failure_inside_of_a_forward_is_kept_in_the_context),
         TEST_OF(script, lists_that_grow_in_loops_are_sequences_since_opset_13),
         TEST_OF(script, optionals_among_the_arguments_can_be_optional_inputs),
         TEST_OF(script, sides_of_a_branch_differ_in_shape_since_opset_11),
-        TEST_OF(script, lists_to_which_every_round_appends_need_no_sequences),
+        TEST_OF(script, lists_appended_in_every_iteration_need_no_sequences),
         TEST_OF(script, lists_whose_items_differ_in_size_come_out_of_loops_since_opset_13),
         TEST_OF(script, outputs_are_called_after_keys_and_fields),
-        TEST_OF(script, what_has_no_form_in_a_graph_is_refused_with_its_place),
-        TEST_OF(script, an_export_warns_of_state_and_leaves_it_alone),
+        TEST_OF(script, unsupported_constructs_are_refused_with_their_location),
+        TEST_OF(script, an_export_warns_about_state_and_does_not_change_it),
         TEST_OF(script, state_becomes_inputs_and_outputs),
         TEST_OF(script, lists_among_the_arguments_can_be_sequences),
-        TEST_OF(script, inputs_are_called_after_parameters_and_places),
+        TEST_OF(script, inputs_are_named_after_parameters_and_indices),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -255,7 +255,7 @@ TEST(annotate, apply_marks_every_operator_of_the_function)
                                        "  %Anchor_0_end_output_0 = Identity[key = "                \
                                        "'value'](%/linear/Add_output_0)\n"
 
-TEST(anchor, stands_around_the_modules_of_a_scope)
+TEST(anchor, anchors_surround_the_modules_of_a_scope)
 {
     cq_onnx_model *model = exported(anchored, NULL);
 
@@ -427,7 +427,7 @@ TEST(annotate, works_in_nested_modules_and_the_innermost_value_counts)
                                   .n_attrs = 1                                                     \
     }
 
-TEST(annotate, a_node_takes_over_what_it_takes_in)
+TEST(annotate, a_node_keeps_the_annotations_of_absorbed_nodes)
 {
     cq_export_options    o    = metadata_options();
     const cq_module_mark norm = MARK(ANNOTATE, "features.1");
@@ -474,7 +474,7 @@ TEST(marks, go_around_each_call_of_the_module)
                       model);
 }
 
-TEST(marks, of_no_module_are_an_error_that_names_near_ones)
+TEST(marks, marks_of_unknown_modules_suggest_similar_paths)
 {
     cq_export_options    o     = metadata_options();
     const cq_module_mark wrong = MARK(ANNOTATE, "feature.2");
@@ -527,7 +527,7 @@ static cq_onnx_model *export_around(cq_tensor *(*forward)(cq_ctx *, void *, cq_t
     return model;
 }
 
-TEST(anchor, is_at_the_first_tensor_even_if_nobody_uses_it)
+TEST(anchor, an_anchor_is_at_the_first_tensor_even_if_unused)
 {
     cq_onnx_model *model = export_around(odd_model_forward, cq_module_new(&odd_class));
 
@@ -548,7 +548,7 @@ static cq_tensor *in_place_forward(cq_ctx *cx, void *self, cq_tensor *x)
     return cq_exp(cx, y);
 }
 
-TEST(anchor, does_not_hide_changes_in_place)
+TEST(anchor, in_place_changes_stay_visible)
 {
     cq_onnx_model *model = export_around(in_place_forward, cq_relu_inplace_new());
 
@@ -611,16 +611,16 @@ TEST(as_output, comes_after_the_outputs_of_the_model)
 RUN_TESTS(TEST_OF(annotate, marks_the_first_node_of_each_module),
           TEST_OF(annotate, can_mark_every_node_of_a_module),
           TEST_OF(annotate, apply_marks_every_operator_of_the_function),
-          TEST_OF(anchor, stands_around_the_modules_of_a_scope),
+          TEST_OF(anchor, anchors_surround_the_modules_of_a_scope),
           TEST_OF(annotate, values_are_texts_numbers_and_lists),
           TEST_OF(annotate, can_be_valid_metadata),
           TEST_OF(annotate, attributes_are_not_valid_onnx_and_a_warning_says_so),
           TEST_OF(annotate, works_in_nested_modules_and_the_innermost_value_counts),
-          TEST_OF(annotate, a_node_takes_over_what_it_takes_in),
+          TEST_OF(annotate, a_node_keeps_the_annotations_of_absorbed_nodes),
           TEST_OF(annotate, differently_annotated_modules_are_different_functions),
           TEST_OF(marks, go_around_each_call_of_the_module),
-          TEST_OF(marks, of_no_module_are_an_error_that_names_near_ones),
-          TEST_OF(anchor, is_at_the_first_tensor_even_if_nobody_uses_it),
-          TEST_OF(anchor, does_not_hide_changes_in_place),
+          TEST_OF(marks, marks_of_unknown_modules_suggest_similar_paths),
+          TEST_OF(anchor, an_anchor_is_at_the_first_tensor_even_if_unused),
+          TEST_OF(anchor, in_place_changes_stay_visible),
           TEST_OF(annotate, scopes_must_begin_and_end_in_one_forward),
           TEST_OF(as_output, comes_after_the_outputs_of_the_model))

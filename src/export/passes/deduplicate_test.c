@@ -50,17 +50,17 @@ TEST(share, equal_constants_are_one)
     check("Add Mul", 2, "(x + 1) * 2");
 }
 
-TEST(share, constants_of_blocks_are_those_of_the_graph)
+TEST(share, constants_of_blocks_are_shared_with_the_graph)
 {
     check("ReduceSum Greater If", 1, "(x + 1 if bool(x.sum() > 1) else x * 1)");
 }
 
-TEST(share, a_number_and_a_list_of_it_are_two)
+TEST(share, a_number_and_a_list_of_it_are_different_constants)
 {
     check("Gather Unsqueeze", 2, "x[:, 1].unsqueeze(1)");
 }
 
-TEST(share, expressions_that_are_written_twice_are_one)
+TEST(share, equal_expressions_are_merged)
 {
     check("Concat Relu Add", 0, "torch.cat((x, x)).relu() + torch.cat((x, x))");
     check("Gather Gather Sub Neg Add", 2, "(x[:, 1] - x[:, 0]) + -(x[:, 1] - x[:, 0])");
@@ -82,7 +82,7 @@ TEST(share, outputs_that_are_equal_stay_several)
     check("Constant Constant", 0, "torch.ones(2), torch.ones(2)");
 }
 
-TEST(merge, what_was_joined_is_joined_once)
+TEST(merge, consecutive_concats_are_merged)
 {
     check("Concat", 0, "torch.cat((torch.cat((x, x), 1), x, torch.cat((x, x), 1)), 1)");
     check("Concat Concat", 1, "torch.cat((torch.cat((x, x), 0), torch.zeros(4, 1)), 1)");
@@ -95,7 +95,7 @@ TEST(merge, slices_of_several_axes_are_one)
     check("Slice Slice", 3, "x[:, 1:][:, 0:1]");
 }
 
-TEST(merge, what_changes_nothing_goes)
+TEST(merge, nodes_without_effect_are_removed)
 {
     check("Relu Add", 0, "x.relu() * 1 + (x / 1.0 - 0)");
     check("Add", 1, "x + 0"); /* 0 is not -0 */
@@ -148,7 +148,7 @@ TEST(merge, nodes_of_users_need_their_inputs)
     CHECK_STR("MatMul needs at least 2 inputs in opset 17, got 1", cq_last_error()->message);
 }
 
-TEST(merge, sizes_that_are_taken_over_twice_are_taken_over_once)
+TEST(merge, copied_sizes_of_consecutive_reshapes_are_merged)
 {
     check("Reshape Relu", 1, "torch.ops.aten.view(x.view(2, 3, 1), [2, 1, 3]).relu()");
 }
@@ -160,12 +160,12 @@ TEST(merge, transposes_in_a_row_are_one_or_none)
     check("Transpose Relu Transpose Add", 0, "x.t().relu().t() + x");
 }
 
-TEST(merge, places_of_a_mask_are_a_row_that_is_not_turned)
+TEST(merge, indices_of_a_mask_need_no_transpose)
 {
     check("ReduceSum Greater NonZero Squeeze Neg", 2, "-torch.where(x.sum(0) > 0)[0]");
 }
 
-TEST(merge, a_power_of_two_goes_into_a_constant)
+TEST(merge, a_power_of_two_is_merged_into_a_constant)
 {
     const char *numbers = "torch.tensor([[1.5, 2.5, 3.5]])";
     char        body[128];
@@ -180,7 +180,7 @@ TEST(merge, a_power_of_two_goes_into_a_constant)
     check("Mul Mul", 2, "(x * torch.tensor([[1.5, 2.5, 1e38]])) * 4");
 }
 
-TEST(merge, much_of_one_number_at_an_end_is_padding)
+TEST(merge, uniform_tensors_at_an_end_become_padding)
 {
     check("Pad", 2, "torch.cat((x, torch.zeros(2, 20000)), 1)");
     check("Pad", 2, "torch.cat((torch.ones(3, 9000, 3)[1], x))");
@@ -188,7 +188,7 @@ TEST(merge, much_of_one_number_at_an_end_is_padding)
     check("ConstantOfShape Concat", 1, "torch.cat((x, torch.zeros(2, 20000), x), 1)");
 }
 
-TEST(branches, a_truth_that_an_if_gives_is_its_condition)
+TEST(branches, a_bool_result_of_an_if_becomes_its_condition)
 {
     const char *asked = "torch.relu(x) if (True if bool(x.sum() > 1) else False) else x + 1";
     const char *other = "torch.relu(x) if (False if bool(x.sum() > 1) else True) else x + 1";
@@ -213,24 +213,24 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST_OF(share, equal_constants_are_one),
-        TEST_OF(share, constants_of_blocks_are_those_of_the_graph),
-        TEST_OF(share, a_number_and_a_list_of_it_are_two),
-        TEST_OF(share, expressions_that_are_written_twice_are_one),
+        TEST_OF(share, constants_of_blocks_are_shared_with_the_graph),
+        TEST_OF(share, a_number_and_a_list_of_it_are_different_constants),
+        TEST_OF(share, equal_expressions_are_merged),
         TEST_OF(share, layers_and_random_numbers_stay_what_they_are),
         TEST_OF(share, arithmetic_on_constants_is_done),
         TEST_OF(share, outputs_that_are_equal_stay_several),
-        TEST_OF(merge, what_was_joined_is_joined_once),
+        TEST_OF(merge, consecutive_concats_are_merged),
         TEST_OF(merge, slices_of_several_axes_are_one),
-        TEST_OF(merge, what_changes_nothing_goes),
+        TEST_OF(merge, nodes_without_effect_are_removed),
         TEST_OF(merge, the_last_of_several_shapes_counts),
         TEST_OF(merge, a_bias_of_zeros_goes_where_it_stays_zero),
         TEST_OF(merge, nodes_of_users_need_their_inputs),
-        TEST_OF(merge, sizes_that_are_taken_over_twice_are_taken_over_once),
+        TEST_OF(merge, copied_sizes_of_consecutive_reshapes_are_merged),
         TEST_OF(merge, transposes_in_a_row_are_one_or_none),
-        TEST_OF(merge, places_of_a_mask_are_a_row_that_is_not_turned),
-        TEST_OF(merge, a_power_of_two_goes_into_a_constant),
-        TEST_OF(merge, much_of_one_number_at_an_end_is_padding),
-        TEST_OF(branches, a_truth_that_an_if_gives_is_its_condition),
+        TEST_OF(merge, indices_of_a_mask_need_no_transpose),
+        TEST_OF(merge, a_power_of_two_is_merged_into_a_constant),
+        TEST_OF(merge, uniform_tensors_at_an_end_become_padding),
+        TEST_OF(branches, a_bool_result_of_an_if_becomes_its_condition),
         TEST_OF(fold, parts_of_a_weight_are_weights),
         TEST_OF(fold, numbers_that_are_repeated_are_few),
     };

@@ -113,7 +113,7 @@ TEST(fuse, a_root_mean_square_norm_is_one_node)
     CHECK_INT(1, rms_norms("2", "-1", "True", "0.1", "y * w + y"));
 }
 
-TEST(fuse, what_is_not_quite_such_a_norm_stays)
+TEST(fuse, similar_patterns_are_not_fused_to_norms)
 {
     CHECK_INT(0, rms_norms("4", "-1", "True", "1e-5", "y * w"));
     CHECK_INT(0, rms_norms("2", "1", "True", "1e-5", "y * w"));
@@ -142,7 +142,7 @@ TEST(fuse, a_rotary_embedding_is_one_node)
     CHECK_INT(1, rotaries("-x[..., 4:8]", "4", "f", "+", 1)); /* angles for all of the batch */
 }
 
-TEST(fuse, what_is_not_quite_a_rotary_embedding_stays)
+TEST(fuse, similar_patterns_are_not_fused_to_rotary_embeddings)
 {
     CHECK_INT(0, rotaries("x[..., 4:]", "4", "f", "+", 2));
     CHECK_INT(0, rotaries("-x[..., 4:]", "4", "f", "-", 2));
@@ -170,14 +170,14 @@ static size_t attentions(const char *scores, const char *dim, const char *result
     return n;
 }
 
-TEST(fuse, attention_that_is_written_out_is_one_node)
+TEST(fuse, decomposed_attention_becomes_one_node)
 {
     CHECK_INT(1, attentions("q @ k.transpose(-1, -2)", "-1", "soft @ k"));
     CHECK_INT(1, attentions("q @ k.transpose(2, 3) / 2.0 + mask", "-1", "soft @ (k * 2)"));
     CHECK_INT(1, attentions("mask + torch.matmul(q, k.transpose(2, 3)) * 0.3", "3", "soft @ k"));
 }
 
-TEST(fuse, what_is_not_quite_attention_stays)
+TEST(fuse, similar_patterns_are_not_fused_to_attention)
 {
     CHECK_INT(0, attentions("q @ k.transpose(-1, -2)", "2", "soft @ k"));
     CHECK_INT(0, attentions("q @ k.transpose(-1, -2) * mask", "-1", "soft @ k"));
@@ -186,7 +186,7 @@ TEST(fuse, what_is_not_quite_attention_stays)
     CHECK_INT(0, attentions("q[:1] @ k.transpose(-1, -2)", "-1", "soft @ k"));
 }
 
-TEST(fuse, consecutive_places_of_a_cache_are_one_write)
+TEST(fuse, consecutive_cache_positions_are_one_write)
 {
     const shape       cache = { 4, { 2, 3, 8, 4 } }, k = { 4, { 2, 3, 2, 4 } };
     const char *const runs[]   = { "torch.arange(2)", "torch.tensor([3, 4])",
@@ -250,7 +250,7 @@ TEST(fuse, a_causal_mask_of_unequal_lengths_is_decomposed_from_opset_25)
     }
 }
 
-TEST(fuse, attention_repeats_heads_by_itself)
+TEST(fuse, attention_with_repeated_heads_drops_the_repetition)
 {
     const shape q = { 4, { 2, 6, 5, 4 } }, k = { 4, { 2, 3, 5, 4 } };
 
@@ -266,7 +266,7 @@ TEST(fuse, attention_repeats_heads_by_itself)
                        &q, &k));
 }
 
-TEST(fuse, attention_takes_the_past_unless_somebody_reads_the_whole_before)
+TEST(fuse, attention_includes_the_past_unless_it_is_read_elsewhere)
 {
     const shape q = { 4, { 2, 3, 5, 4 } }, past = { 4, { 2, 3, 2, 4 } };
 
@@ -345,7 +345,7 @@ static size_t grids(int opset, const char *rest, const shape *x, const shape *w)
     return n;
 }
 
-TEST(fuse, the_bias_of_quantized_layers_has_a_grid_at_opset_10)
+TEST(fuse, the_bias_of_quantized_layers_is_quantized_at_opset_10)
 {
     static const char conv[]   = "return torch.fake_quantize_per_tensor_affine("
                                  "F.conv2d(x, w, b).relu(), 0.5, 0, 0, 255)";
@@ -359,7 +359,7 @@ TEST(fuse, the_bias_of_quantized_layers_has_a_grid_at_opset_10)
     CHECK_INT(3, grids(11, linear, &image, &m));
 }
 
-TEST(fuse, a_bias_without_grids_around_it_stays)
+TEST(fuse, a_bias_of_an_unquantized_layer_stays)
 {
     const shape image = { 4, { 1, 2, 4, 4 } }, w = { 4, { 3, 2, 3, 3 } };
 
@@ -379,16 +379,16 @@ TEST(fuse, a_bias_without_grids_around_it_stays)
 }
 
 RUN_TESTS(TEST_OF(fuse, a_root_mean_square_norm_is_one_node),
-          TEST_OF(fuse, what_is_not_quite_such_a_norm_stays),
+          TEST_OF(fuse, similar_patterns_are_not_fused_to_norms),
           TEST_OF(fuse, a_rotary_embedding_is_one_node),
-          TEST_OF(fuse, what_is_not_quite_a_rotary_embedding_stays),
-          TEST_OF(fuse, attention_that_is_written_out_is_one_node),
-          TEST_OF(fuse, what_is_not_quite_attention_stays),
-          TEST_OF(fuse, consecutive_places_of_a_cache_are_one_write),
+          TEST_OF(fuse, similar_patterns_are_not_fused_to_rotary_embeddings),
+          TEST_OF(fuse, decomposed_attention_becomes_one_node),
+          TEST_OF(fuse, similar_patterns_are_not_fused_to_attention),
+          TEST_OF(fuse, consecutive_cache_positions_are_one_write),
           TEST_OF(fuse, a_depthwise_convolution_of_the_past_is_causal),
           TEST_OF(fuse, a_causal_mask_of_unequal_lengths_is_decomposed_from_opset_25),
-          TEST_OF(fuse, attention_repeats_heads_by_itself),
-          TEST_OF(fuse, attention_takes_the_past_unless_somebody_reads_the_whole_before),
+          TEST_OF(fuse, attention_with_repeated_heads_drops_the_repetition),
+          TEST_OF(fuse, attention_includes_the_past_unless_it_is_read_elsewhere),
           TEST_OF(fuse, means_of_quantized_tensors_are_those_of_their_integers),
-          TEST_OF(fuse, the_bias_of_quantized_layers_has_a_grid_at_opset_10),
-          TEST_OF(fuse, a_bias_without_grids_around_it_stays))
+          TEST_OF(fuse, the_bias_of_quantized_layers_is_quantized_at_opset_10),
+          TEST_OF(fuse, a_bias_of_an_unquantized_layer_stays))

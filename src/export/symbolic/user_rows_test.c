@@ -56,7 +56,7 @@ static const cq_class with_class = { CQ_SIZED(cq_class), .name = "With", .forwar
 static const cq_class without_class = { CQ_SIZED(cq_class), .name = "Without",
                                         .forward = without_forward };
 
-TEST(function, with_a_symbolic_becomes_what_that_says)
+TEST(function, with_a_symbolic_function_emits_its_nodes)
 {
     const cq_custom_opset opsets[] = { { "com.example", 4 } };
     cq_export_options     o        = options_of(13);
@@ -81,7 +81,7 @@ TEST(function, with_a_symbolic_becomes_what_that_says)
     cq_module_free(net);
 }
 
-TEST(function, without_a_symbolic_is_what_its_forward_does)
+TEST(function, without_a_symbolic_function_exports_its_forward)
 {
     cq_export_options o   = options_of(13);
     cq_module        *net = bare_net_new(&without_class);
@@ -160,7 +160,7 @@ TEST(symbolic, names_without_a_domain_and_onnx_itself_are_refused)
     CHECK_STATUS(CQ_E_ARGUMENT, cq_symbolic_register("onnx::Relu", 9, by_name, "Tanh"));
 }
 
-TEST(symbolic, that_declines_says_why_and_which_opset_can)
+TEST(symbolic, a_declining_function_gives_reason_and_opset)
 {
     cq_module     *net = bare_net_new(&relu_class);
     cq_onnx_model *m   = NULL;
@@ -375,7 +375,7 @@ static cq_status lacks(cq_sym *s, void *user)
     return cq_sym_done(s, x);
 }
 
-TEST(symbolic, that_passes_null_fails_with_the_name_of_the_call)
+TEST(symbolic, a_null_argument_fails_with_the_name_of_the_call)
 {
     cq_module     *net = bare_net_new(&relu_class);
     cq_onnx_model *m   = NULL;
@@ -528,7 +528,7 @@ TEST(symbolic_file, newest_that_is_not_above_the_opset_counts)
     check_ops("Neg Sigmoid", 13, file);
 }
 
-TEST(symbolic_file, functions_for_torch_onnx_are_taken_as_they_are)
+TEST(symbolic_file, functions_for_torch_onnx_work_unchanged)
 {
     check_ops("LeakyRelu", 17,
               "from torch.onnx import register_custom_op_symbolic\n"
@@ -591,16 +591,16 @@ TEST(symbolic_file, endless_functions_are_refused)
                "the function takes more than 200000 steps", "<symbolics>:3:5");
 }
 
-RUN_TESTS(TEST_OF(function, with_a_symbolic_becomes_what_that_says),
-          TEST_OF(function, without_a_symbolic_is_what_its_forward_does),
+RUN_TESTS(TEST_OF(function, with_a_symbolic_function_emits_its_nodes),
+          TEST_OF(function, without_a_symbolic_function_exports_its_forward),
           TEST_OF(symbolic, registered_ones_hold_from_their_opset_on_and_the_last_counts),
           TEST_OF(symbolic, names_without_a_domain_and_onnx_itself_are_refused),
-          TEST_OF(symbolic, that_declines_says_why_and_which_opset_can),
-          TEST_OF(symbolic, that_passes_null_fails_with_the_name_of_the_call),
+          TEST_OF(symbolic, a_declining_function_gives_reason_and_opset),
+          TEST_OF(symbolic, a_null_argument_fails_with_the_name_of_the_call),
           TEST_OF(symbolic, may_make_graphs_that_run),
           TEST_OF(symbolic, attributes_can_be_lists_of_graphs_and_of_tensors),
           TEST_OF(symbolic, graphs_that_are_not_ended_or_have_no_node_are_refused),
           TEST_OF(symbolic_file, newest_that_is_not_above_the_opset_counts),
-          TEST_OF(symbolic_file, functions_for_torch_onnx_are_taken_as_they_are),
+          TEST_OF(symbolic_file, functions_for_torch_onnx_work_unchanged),
           TEST_OF(symbolic_file, mistakes_are_named_with_their_line),
           TEST_OF(symbolic_file, endless_functions_are_refused))

@@ -209,7 +209,7 @@ static bool fits(const conv_case *k)
     return !k->plain || k->in < cq_block_channels();
 }
 
-TEST(bconv, every_way_gives_what_the_plain_convolution_gives)
+TEST(bconv, every_algorithm_equals_the_plain_convolution)
 {
     const int64_t expected[] = { 0, 8, 9 }; /* other tile sizes */
 
@@ -223,7 +223,7 @@ TEST(bconv, every_way_gives_what_the_plain_convolution_gives)
     cq_set_threads(0);
 }
 
-TEST(bconv, what_has_no_way_is_said_so)
+TEST(bconv, unsupported_convolutions_are_reported)
 {
     cq_tensor    *w    = random_tensor(SIZES(6, 3, 3, 3), 1);
     cq_bconv_spec spec = { .w = w, .groups = 2, .stride = { 1, 1 }, .dilation = { 1, 1 } };
@@ -236,5 +236,5 @@ TEST(bconv, what_has_no_way_is_said_so)
     release_all(w, NULL);
 }
 
-RUN_TESTS(TEST_OF(bconv, every_way_gives_what_the_plain_convolution_gives),
-          TEST_OF(bconv, what_has_no_way_is_said_so))
+RUN_TESTS(TEST_OF(bconv, every_algorithm_equals_the_plain_convolution),
+          TEST_OF(bconv, unsupported_convolutions_are_reported))

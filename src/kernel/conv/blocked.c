@@ -37,7 +37,7 @@ struct job {
     bool                     is_max, count_padding;
     const cq_blocked_affine *affine;
     const float             *by;
-    const cq_blocked_gather *pick;
+    const cq_blocked_gather *gather;
     const cq_tensor *const  *images;
 };
 
@@ -327,9 +327,9 @@ cq_status cq_blocked_scale(cq_tensor *out, const cq_tensor *x, const cq_tensor *
 /* ---- channel gather ---- */
 
 struct cq_blocked_gather {
-    int64_t            *first; /* first vector that a block reads; one more entry at the end */
-    cq_blocked_channel *from;  /* index of the vector in its feature map */
-    cq_core_gather     *picks; /* the lanes that are copied from it */
+    int64_t            *first;   /* first vector that a block reads; one more entry at the end */
+    cq_blocked_channel *from;    /* index of the vector in its feature map */
+    cq_core_gather     *sources; /* the lanes that are copied from it */
 };
 
 /* Finds the source vectors of n channels of one block and returns their number; stores them in p
@@ -351,9 +351,9 @@ static int64_t find_moves(cq_blocked_gather *p, int64_t first, const cq_blocked_
         n_seen  = larger(n_seen, k + 1);
         if (!p)
             continue;
-        p->from[first + k]           = from;
-        p->picks[first + k].at[i]    = (int32_t)(channels[i].channel % lanes);
-        p->picks[first + k].takes[i] = -1;
+        p->from[first + k]             = from;
+        p->sources[first + k].at[i]    = (int32_t)(channels[i].channel % lanes);
+        p->sources[first + k].takes[i] = -1;
     }
     return n_seen;
 }
@@ -377,10 +377,10 @@ cq_status cq_blocked_gather_new(cq_blocked_gather **out, const cq_blocked_channe
 
     if (!p)
         return CQ_E_NO_MEMORY;
-    p->first = cq_zalloc(((size_t)blocks + 1) * sizeof *p->first);
-    p->from  = cq_alloc_array(moves, sizeof *p->from);
-    p->picks = cq_zalloc(moves * sizeof *p->picks);
-    if (!p->first || !p->from || !p->picks) {
+    p->first   = cq_zalloc(((size_t)blocks + 1) * sizeof *p->first);
+    p->from    = cq_alloc_array(moves, sizeof *p->from);
+    p->sources = cq_zalloc(moves * sizeof *p->sources);
+    if (!p->first || !p->from || !p->sources) {
         cq_blocked_gather_free(p);
         *out = NULL;
         return CQ_E_NO_MEMORY;
@@ -397,7 +397,7 @@ void cq_blocked_gather_free(cq_blocked_gather *p)
         return;
     cq_free(p->first);
     cq_free(p->from);
-    cq_free(p->picks);
+    cq_free(p->sources);
     cq_free(p);
 }
 
@@ -409,9 +409,9 @@ static cq_status pick_block(void *user, int64_t block)
 
     for (int64_t i = at.plane; i < at.plane_end; i++) {
         const int64_t             plane = j->in[0] * j->in[1];
-        const int64_t             begin = j->pick->first[i % j->blocks];
-        const int64_t             n_x   = j->pick->first[i % j->blocks + 1] - begin;
-        const cq_blocked_channel *from  = j->pick->from + begin;
+        const int64_t             begin = j->gather->first[i % j->blocks];
+        const int64_t             n_x   = j->gather->first[i % j->blocks + 1] - begin;
+        const cq_blocked_channel *from  = j->gather->from + begin;
         const float              *x[CQ_MAX_LANES];
 
         for (int64_t k = 0; k < n_x; k++) {
@@ -420,7 +420,8 @@ static cq_status pick_block(void *user, int64_t block)
 
             x[k] = (const float *)cq_tensor_data(t) + (block_at * plane + first) * j->lanes;
         }
-        j->core->pick(j->out + (i * plane + first) * j->lanes, j->pick->picks + begin, x, n_x, n);
+        j->core->gather(j->out + (i * plane + first) * j->lanes, j->gather->sources + begin, x, n_x,
+                        n);
     }
     return CQ_OK;
 }
@@ -430,7 +431,7 @@ cq_status cq_blocked_gather_run(cq_tensor *out, const cq_blocked_gather *p,
 {
     struct job j = job_of(out, out, out);
 
-    j.pick   = p;
+    j.gather = p;
     j.images = x;
     return run_job(&j, 1, pick_block);
 }

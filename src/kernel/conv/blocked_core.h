@@ -126,8 +126,8 @@ typedef struct cq_core {
     void (*pack)(float *out, const float *x, int64_t plane, int channels, int64_t n);
     void (*unpack)(float *out, int64_t plane, int channels, const float *x, int64_t n);
     /* n pixels of a block, gathered from n_x others; lanes without a source are zero. */
-    void (*pick)(float *out, const cq_core_gather *picks, const float *const *x, int64_t n_x,
-                 int64_t n);
+    void (*gather)(float *out, const cq_core_gather *sources, const float *const *x, int64_t n_x,
+                   int64_t n);
 } cq_core;
 
 const cq_core *cq_core_get(void); /* the core of the instruction set in use */

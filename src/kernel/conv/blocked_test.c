@@ -87,7 +87,7 @@ static void check_pools(void)
         1);
 }
 
-TEST(blocked, pools_are_those_of_plain_images)
+TEST(blocked, poolings_equal_those_of_plain_feature_maps)
 {
     EACH_ISA
     check_pools();
@@ -158,7 +158,7 @@ TEST(blocked, sigmoids_are_exact_enough)
     }
 }
 
-TEST(blocked, hard_swish_is_that_of_plain_numbers)
+TEST(blocked, hardswish_equals_the_scalar_formula)
 {
     const cq_params none = { 0 };
     float           want[37], got[37];
@@ -212,7 +212,7 @@ static void check_pick(int64_t n, int64_t stride)
     release_all(plain[0], plain[1], plain[2], x[0], x[1], x[2], want, out, NULL);
 }
 
-TEST(blocked, channels_are_picked)
+TEST(blocked, channels_are_gathered)
 {
     EACH_ISA
     {
@@ -223,7 +223,7 @@ TEST(blocked, channels_are_picked)
     }
 }
 
-RUN_TESTS(TEST_OF(blocked, channels_are_picked), TEST_OF(blocked, sigmoids_are_exact_enough),
-          TEST_OF(blocked, hard_swish_is_that_of_plain_numbers),
-          TEST_OF(blocked, pools_are_those_of_plain_images),
+RUN_TESTS(TEST_OF(blocked, channels_are_gathered), TEST_OF(blocked, sigmoids_are_exact_enough),
+          TEST_OF(blocked, hardswish_equals_the_scalar_formula),
+          TEST_OF(blocked, poolings_equal_those_of_plain_feature_maps),
           TEST_OF(blocked, normalisation_and_means))

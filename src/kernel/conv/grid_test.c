@@ -35,7 +35,7 @@ TEST(grid, reflection_and_border)
                              0.344444275, -0.75 });
 }
 
-TEST(grid, positions_far_outside_do_no_harm)
+TEST(grid, positions_far_outside_are_safe)
 {
     float      at[] = { 1e30f, -1e30f, NAN, INFINITY };
     cq_tensor *x    = pattern(CQ_DTYPE_F32, SIZES(1, 1, 3, 3), 3);
@@ -65,4 +65,4 @@ TEST(grid, affine)
 }
 
 RUN_TESTS(TEST_OF(grid, modes_with_zeros_around), TEST_OF(grid, reflection_and_border),
-          TEST_OF(grid, positions_far_outside_do_no_harm), TEST_OF(grid, affine))
+          TEST_OF(grid, positions_far_outside_are_safe), TEST_OF(grid, affine))

@@ -16,7 +16,7 @@ TEST(regions, the_mean_of_samples_in_each_bin)
     release_all(x, boxes, batch, NULL);
 }
 
-TEST(regions, the_greatest_element_of_each_bin_and_its_place)
+TEST(regions, the_maximum_of_each_bin_and_its_index)
 {
     cq_tensor *x = tensor_of(CQ_DTYPE_F32, SIZES(1, 1, 2, 2), (float[]){ 1, 4, 3, 2 });
     cq_tensor *rois =
@@ -43,5 +43,5 @@ TEST(regions, boxes_that_overlap_a_better_one_are_dropped)
 }
 
 RUN_TESTS(TEST_OF(regions, the_mean_of_samples_in_each_bin),
-          TEST_OF(regions, the_greatest_element_of_each_bin_and_its_place),
+          TEST_OF(regions, the_maximum_of_each_bin_and_its_index),
           TEST_OF(regions, boxes_that_overlap_a_better_one_are_dropped))

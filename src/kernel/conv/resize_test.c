@@ -40,7 +40,7 @@ TEST(resize, nearest_keeps_any_dtype)
     release_all(x, out, NULL);
 }
 
-TEST(resize, a_given_scale_counts_more_than_the_sizes)
+TEST(resize, a_given_scale_takes_precedence_over_sizes)
 {
     check_line(3, 4, CQ_RESIZE_LINEAR, 1.5, (double[]){ -1.25, -0.375, 0.333333333, -0.333333333 });
     check_line(3, 4, CQ_RESIZE_LINEAR, 0, (double[]){ -1.25, -0.15625, 0.125, -0.5 });
@@ -89,7 +89,7 @@ TEST(resize, a_table_that_points_outside_is_refused)
 
 RUN_TESTS(TEST_OF(resize, nearest_and_nearest_exact_differ),
           TEST_OF(resize, nearest_keeps_any_dtype),
-          TEST_OF(resize, a_given_scale_counts_more_than_the_sizes),
+          TEST_OF(resize, a_given_scale_takes_precedence_over_sizes),
           TEST_OF(resize, bilinear_with_and_without_aligned_corners), TEST_OF(resize, bicubic),
           TEST_OF(resize, antialias_sees_every_pixel),
           TEST_OF(resize, a_table_that_points_outside_is_refused))

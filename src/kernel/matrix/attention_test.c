@@ -166,7 +166,7 @@ static void done(cq_attention *a)
     cq_free((void *)a->hides.data);
 }
 
-TEST(attention, is_the_formula_for_all_sizes)
+TEST(attention, all_sizes_follow_the_formula)
 {
     static const int64_t sizes[][4] = {
         { 1, 1, 1, 1 },     { 1, 129, 64, 64 }, { 3, 300, 17, 17 }, { 4, 1, 64, 64 },
@@ -224,7 +224,7 @@ TEST(attention, masks_broadcast_and_hide)
         }
 }
 
-TEST(attention, what_comes_later_is_not_seen)
+TEST(attention, later_keys_are_hidden)
 {
     static const int64_t sizes[][2] = { { 1, 40 }, { 3, 10 }, { 70, 70 }, { 40, 530 } };
     static const int64_t ends[]     = { 25, 9 };
@@ -244,7 +244,7 @@ TEST(attention, what_comes_later_is_not_seen)
         }
 }
 
-TEST(attention, infinities_and_nan_go_where_the_formula_sends_them)
+TEST(attention, infinities_and_nan_follow_the_formula)
 {
     static const float odd[] = { -INFINITY, INFINITY, NAN };
 
@@ -279,8 +279,7 @@ TEST(attention, heads_share_keys_that_are_repeated)
     done(&a);
 }
 
-RUN_TESTS(TEST_OF(attention, is_the_formula_for_all_sizes),
-          TEST_OF(attention, masks_broadcast_and_hide),
-          TEST_OF(attention, what_comes_later_is_not_seen),
-          TEST_OF(attention, infinities_and_nan_go_where_the_formula_sends_them),
+RUN_TESTS(TEST_OF(attention, all_sizes_follow_the_formula),
+          TEST_OF(attention, masks_broadcast_and_hide), TEST_OF(attention, later_keys_are_hidden),
+          TEST_OF(attention, infinities_and_nan_follow_the_formula),
           TEST_OF(attention, heads_share_keys_that_are_repeated))

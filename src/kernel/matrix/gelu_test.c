@@ -24,7 +24,7 @@ static void check(const cq_tensor *x, cq_tensor *y, bool by_tanh)
     }
 }
 
-TEST(gelu, is_the_formula_dense_or_not)
+TEST(gelu, dense_and_strided_inputs_follow_the_formula)
 {
     cq_tensor *x, *y, *turned;
 
@@ -49,7 +49,7 @@ TEST(gelu, is_the_formula_dense_or_not)
     cq_tensor_release(y);
 }
 
-TEST(gelu, is_right_far_out)
+TEST(gelu, results_are_accurate_for_large_arguments)
 {
     static const float odd[] = { NAN, INFINITY, 1e30f, -1e30f, -20 };
     cq_tensor         *x, *y;
@@ -68,4 +68,5 @@ TEST(gelu, is_right_far_out)
     cq_tensor_release(y);
 }
 
-RUN_TESTS(TEST_OF(gelu, is_the_formula_dense_or_not), TEST_OF(gelu, is_right_far_out))
+RUN_TESTS(TEST_OF(gelu, dense_and_strided_inputs_follow_the_formula),
+          TEST_OF(gelu, results_are_accurate_for_large_arguments))

@@ -63,7 +63,7 @@ TEST(norm, layer_norm_over_the_last_axis)
     release_all(x, w, b, NULL);
 }
 
-TEST(norm, group_norm_has_parameters_by_channel)
+TEST(norm, group_norm_has_parameters_per_channel)
 {
     cq_tensor *x = pattern(CQ_DTYPE_F64, SIZES(1, 4, 3), 0);
     cq_tensor *w = pattern(CQ_DTYPE_F64, SIZES(4), 1), *b = pattern(CQ_DTYPE_F64, SIZES(4), 2);
@@ -149,6 +149,6 @@ TEST(norm, integers_are_refused)
 RUN_TESTS(TEST_OF(norm, batch_norm_by_given_statistics),
           TEST_OF(norm, batch_norm_in_training_moves_the_running_statistics),
           TEST_OF(norm, layer_norm_over_the_last_axis),
-          TEST_OF(norm, group_norm_has_parameters_by_channel),
+          TEST_OF(norm, group_norm_has_parameters_per_channel),
           TEST_OF(norm, rms_norm_keeps_the_mean), TEST_OF(norm, local_response_norm),
           TEST_OF(norm, layer_norm_with_every_instruction_set), TEST_OF(norm, integers_are_refused))

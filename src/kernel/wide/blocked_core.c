@@ -540,14 +540,14 @@ static void unpack(float *out, int64_t plane, int channels, const float *x, int6
 
 /* Keeps what is in out if this continues a gather. Four source vectors and their lane masks need
  * twelve registers. */
-INLINE void pick_from(float *out, const cq_core_gather *picks, const float *const *x, const int n_x,
-                      int64_t n, bool continues)
+INLINE void gather_from(float *out, const cq_core_gather *sources, const float *const *x,
+                        const int n_x, int64_t n, bool continues)
 {
     I at[4], takes[4];
 
     for (int k = 0; k < n_x; k++) {
-        memcpy(&at[k], picks[k].at, sizeof at[k]);
-        memcpy(&takes[k], picks[k].takes, sizeof takes[k]);
+        memcpy(&at[k], sources[k].at, sizeof at[k]);
+        memcpy(&takes[k], sources[k].takes, sizeof takes[k]);
     }
     for (int64_t i = 0; i < LANES * n; i += LANES) {
         I sum = { 0 };
@@ -560,18 +560,18 @@ INLINE void pick_from(float *out, const cq_core_gather *picks, const float *cons
     }
 }
 
-static void pick(float *out, const cq_core_gather *picks, const float *const *x, int64_t n_x,
-                 int64_t n)
+static void gather(float *out, const cq_core_gather *sources, const float *const *x, int64_t n_x,
+                   int64_t n)
 {
     int64_t k = 0;
 
     do {
         switch (n_x - k) {
-        case 0: pick_from(out, picks + k, x + k, 0, n, k > 0); break;
-        case 1: pick_from(out, picks + k, x + k, 1, n, k > 0); break;
-        case 2: pick_from(out, picks + k, x + k, 2, n, k > 0); break;
-        case 3: pick_from(out, picks + k, x + k, 3, n, k > 0); break;
-        default: pick_from(out, picks + k, x + k, 4, n, k > 0); break;
+        case 0: gather_from(out, sources + k, x + k, 0, n, k > 0); break;
+        case 1: gather_from(out, sources + k, x + k, 1, n, k > 0); break;
+        case 2: gather_from(out, sources + k, x + k, 2, n, k > 0); break;
+        case 3: gather_from(out, sources + k, x + k, 3, n, k > 0); break;
+        default: gather_from(out, sources + k, x + k, 4, n, k > 0); break;
         }
     } while ((k += 4) < n_x);
 }
@@ -782,4 +782,4 @@ extern const cq_core CQ_OF_ISA(core);
 const cq_core CQ_OF_ISA(core) = { LANES,    TILE_ROWS, tiles,      depthwise,
                                   max_taps, winograd,  unwinograd, winograd_weights,
                                   affine,   sigmoid,   hardswish,  mean,
-                                  pack,     unpack,    pick };
+                                  pack,     unpack,    gather };

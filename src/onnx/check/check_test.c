@@ -248,7 +248,7 @@ TEST(check, everything_is_found_in_one_pass_up_to_a_limit)
 
 #define CASE(sentence) cmocka_unit_test_setup_teardown(check_##sentence, setup, teardown)
 
-TEST(check, everything_that_a_schema_has_against_a_node_is_told)
+TEST(check, all_schema_violations_of_a_node_are_reported)
 {
     cq_onnx_findings *findings;
     cq_onnx_node     *node = relu();
@@ -265,7 +265,7 @@ TEST(check, everything_that_a_schema_has_against_a_node_is_told)
     cq_onnx_findings_free(findings);
 }
 
-TEST(check, what_onnx_lets_pass_is_a_warning)
+TEST(check, violations_that_onnx_accepts_are_warnings)
 {
     cq_onnx_findings *findings;
 
@@ -285,6 +285,6 @@ RUN_TESTS(CASE(a_valid_model_has_no_findings), CASE(versions_are_checked), CASE(
           CASE(functions_must_not_call_themselves),
           CASE(operators_of_functions_mean_what_they_mean_in_the_model),
           CASE(nodes_keep_to_the_schema_of_their_operator),
-          CASE(everything_that_a_schema_has_against_a_node_is_told),
-          CASE(what_onnx_lets_pass_is_a_warning),
+          CASE(all_schema_violations_of_a_node_are_reported),
+          CASE(violations_that_onnx_accepts_are_warnings),
           CASE(everything_is_found_in_one_pass_up_to_a_limit))

@@ -49,7 +49,7 @@ TEST(diff, names_order_and_storage_do_not_count)
     "  float[2, 9] w = {9, 8, 7, 6, 5, 4, 3, 2, 1, 9, 8, 7, 6, 5, 4, 3, 2, 1}> { " nodes " }"
 
 /* Nodes that are equal except for large weights are matched by the users of their results. */
-TEST(diff, equal_nodes_may_change_places)
+TEST(diff, equal_nodes_may_be_reordered)
 {
     const char *const a = TWO_SUMS("y = Add(x, v) z = Add(x, w)");
 
@@ -62,7 +62,7 @@ TEST(diff, equal_nodes_may_change_places)
                "g (float x) => (float p, float q) { b = A(x) a = A(x) q = C(b) p = B(a) }");
 }
 
-TEST(diff, a_change_is_told_where_it_is)
+TEST(diff, a_difference_is_reported_at_its_location)
 {
     const char *const a = "g (float x) => (float y) <float[2] w = {1, 2}> {"
                           " [n] a = A <p = 1> (x, w) b = B(a) y = C(b, a) }";
@@ -83,7 +83,7 @@ TEST(diff, a_change_is_told_where_it_is)
                " a = A <p = 1> (x, w) b = d.B(a) y = C(b, a) }");
 }
 
-TEST(diff, graphs_inside_of_nodes_and_functions_are_looked_into)
+TEST(diff, subgraphs_and_functions_are_checked)
 {
     const char *const a = "g (bool c, float x) => (y) { y = If(c) <t = i () => (z) { z = A(x) }> }"
                           "<domain: \"d\"> f (x) => (y) { y = B(x) }";
@@ -101,5 +101,6 @@ TEST(diff, graphs_inside_of_nodes_and_functions_are_looked_into)
 }
 
 RUN_TESTS(TEST_OF(diff, names_order_and_storage_do_not_count),
-          TEST_OF(diff, equal_nodes_may_change_places), TEST_OF(diff, a_change_is_told_where_it_is),
-          TEST_OF(diff, graphs_inside_of_nodes_and_functions_are_looked_into))
+          TEST_OF(diff, equal_nodes_may_be_reordered),
+          TEST_OF(diff, a_difference_is_reported_at_its_location),
+          TEST_OF(diff, subgraphs_and_functions_are_checked))

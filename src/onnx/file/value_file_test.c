@@ -80,7 +80,7 @@ TEST(value_file, sequences_of_sequences_are_read_back)
     cq_val_release(back);
 }
 
-TEST(value_file, optionals_hold_something_or_none)
+TEST(value_file, optionals_have_a_value_or_none)
 {
     cq_val v = list_of(3), back;
 
@@ -94,7 +94,7 @@ TEST(value_file, optionals_hold_something_or_none)
     cq_val_release(v);
 }
 
-TEST(value_file, what_onnx_has_no_message_for_is_refused_and_leaves_no_file)
+TEST(value_file, values_without_an_onnx_message_are_refused_and_leave_no_file)
 {
     unlink(path);
     CHECK_STATUS(CQ_E_UNSUPPORTED, cq_onnx_value_save(cq_val_of_i64(1), path, NULL, NULL));
@@ -206,8 +206,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST_OF(value_file, sequences_of_sequences_are_read_back),
-        TEST_OF(value_file, optionals_hold_something_or_none),
-        TEST_OF(value_file, what_onnx_has_no_message_for_is_refused_and_leaves_no_file),
+        TEST_OF(value_file, optionals_have_a_value_or_none),
+        TEST_OF(value_file, values_without_an_onnx_message_are_refused_and_leave_no_file),
         TEST_OF(value_file, maps_and_sequences_of_them_are_read_back),
         TEST_OF(value_file, a_map_has_as_many_keys_as_values),
         TEST_OF(value_file, strings_are_no_tensor_of_numbers),

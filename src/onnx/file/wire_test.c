@@ -48,7 +48,7 @@ TEST(wire, an_empty_file_is_an_empty_model)
     check_kept(BYTES(""));
 }
 
-TEST(wire, optional_numbers_know_whether_they_are_there)
+TEST(wire, optional_numbers_have_a_flag)
 {
     cq_onnx_model *m = decode(BYTES("\x08\x00"));
 
@@ -193,7 +193,7 @@ TEST(wire, negative_int32_keep_their_sign)
     check_kept(BYTES("\x3a\x0d\x2a\x0b\x10\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"));
 }
 
-TEST(wire, of_a_oneof_the_last_one_counts)
+TEST(wire, the_last_field_of_a_oneof_counts)
 {
     /* graph { input { type { tensor_type { shape { dim { dim_value: 3 dim_param: "n" } } } } } } */
     cq_onnx_model *m = decode(BYTES(":\x0fZ\x0d\x12\x0b\x0a\x09\x12\x07\x0a\x05\x08\x03\x12\x01n"));
@@ -296,7 +296,7 @@ TEST(wire, many_floats_stay_where_they_are)
 
 RUN_TESTS(TEST_OF(wire, an_empty_file_is_an_empty_model),
           TEST_OF(wire, many_floats_stay_where_they_are),
-          TEST_OF(wire, optional_numbers_know_whether_they_are_there),
+          TEST_OF(wire, optional_numbers_have_a_flag),
           TEST_OF(wire, numbers_take_up_to_ten_bytes_and_no_more),
           TEST_OF(wire, the_last_of_a_number_and_the_sum_of_messages_count),
           TEST_OF(wire, fields_go_out_in_order_and_unknown_ones_last),
@@ -306,7 +306,7 @@ RUN_TESTS(TEST_OF(wire, an_empty_file_is_an_empty_model),
           TEST_OF(wire, memory_stays_below_a_multiple_of_the_file),
           TEST_OF(wire, packed_and_plain_lists_are_the_same),
           TEST_OF(wire, negative_int32_keep_their_sign),
-          TEST_OF(wire, of_a_oneof_the_last_one_counts),
+          TEST_OF(wire, the_last_field_of_a_oneof_counts),
           TEST_OF(wire, texts_with_zero_bytes_are_refused_and_bytes_with_them_kept),
           TEST_OF(wire, field_number_0_and_unknown_wire_types_are_refused),
           TEST_OF(wire, a_file_cut_anywhere_is_an_error_or_a_shorter_model),

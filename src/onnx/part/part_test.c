@@ -100,7 +100,7 @@ TEST(part, an_initializer_can_become_an_input)
     cq_onnx_model_free(m);
 }
 
-TEST(part, wrong_cuts_say_what_is_wrong)
+TEST(part, invalid_cuts_are_explained)
 {
     cq_onnx_model *m = parse(net);
 
@@ -245,7 +245,7 @@ RUN_TESTS(TEST_OF(part, a_cut_keeps_what_subgraphs_read),
           TEST_OF(part, inputs_default_to_those_that_are_needed),
           TEST_OF(part, one_of_several_outputs_of_a_node_can_become_an_input),
           TEST_OF(part, an_initializer_can_become_an_input),
-          TEST_OF(part, wrong_cuts_say_what_is_wrong), TEST_OF(part, colliding_names_get_a_number),
+          TEST_OF(part, invalid_cuts_are_explained), TEST_OF(part, colliding_names_get_a_number),
           TEST_OF(part, connected_sizes_become_one),
           TEST_OF(part, functions_of_one_name_are_shared_or_renamed),
           TEST_OF(part, an_input_that_is_an_output_is_copied),

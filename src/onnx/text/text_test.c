@@ -169,7 +169,7 @@ TEST(text, a_default_of_an_input_is_an_initializer)
     cq_onnx_model_free(m);
 }
 
-TEST(text, what_the_syntax_cannot_say_survives_in_notes)
+TEST(text, facts_without_syntax_survive_in_notes)
 {
     cq_onnx_model *m =
         parse("g (x) => (y) <float[1] w = [\"location\": \"f\"] #@ tensor doc_string: \"w\"\n"
@@ -202,14 +202,14 @@ TEST(text, a_note_on_an_inner_graph_ends_before_the_next_attribute)
     cq_onnx_model_free(m);
 }
 
-TEST(text, errors_show_the_line_and_the_place)
+TEST(text, errors_show_line_and_column)
 {
     check_error("t:2:8", "expected ')'", "y = A(x;\n       ^", "g () => () {\ny = A(x;\n}");
     check_error("t:1:8", "'flot' is not an element type", "g (seq(flot) x\n       ^",
                 "g (seq(flot) x");
 }
 
-TEST(text, mistakes_are_told)
+TEST(text, mistakes_are_reported)
 {
     static const char *const texts[] = {
         "",
@@ -309,7 +309,7 @@ RUN_TESTS(TEST_OF(text, models_are_laid_out_like_onnx_does),
           TEST_OF(text, functions_have_headers_and_defaults),
           TEST_OF(text, without_its_first_line_a_text_sets_what_onnx_sets),
           TEST_OF(text, a_default_of_an_input_is_an_initializer),
-          TEST_OF(text, what_the_syntax_cannot_say_survives_in_notes),
+          TEST_OF(text, facts_without_syntax_survive_in_notes),
           TEST_OF(text, a_note_on_an_inner_graph_ends_before_the_next_attribute),
-          TEST_OF(text, mistakes_are_told), TEST_OF(text, errors_show_the_line_and_the_place),
-          TEST_OF(text, mistakes_are_told), TEST_OF(text, nesting_ends_where_the_decoder_ends))
+          TEST_OF(text, mistakes_are_reported), TEST_OF(text, errors_show_line_and_column),
+          TEST_OF(text, mistakes_are_reported), TEST_OF(text, nesting_ends_where_the_decoder_ends))

@@ -53,7 +53,7 @@ TEST(attentions, become_one_step)
         expect_attention(texts[i], 1, NULL);
 }
 
-TEST(attentions, leave_what_somebody_reads)
+TEST(attentions, values_with_other_readers_are_not_fused)
 {
     static const char *const names[] = { "p", "s", "t", "u" };
 
@@ -61,7 +61,7 @@ TEST(attentions, leave_what_somebody_reads)
         expect_attention(masked, 0, names[i]);
 }
 
-TEST(attentions, leave_what_is_another_formula)
+TEST(attentions, other_formulas_are_not_fused)
 {
     static const char *const texts[] = {
         /* the scale is applied after the mask */
@@ -133,7 +133,8 @@ TEST(attentions, survive_every_failed_allocation)
     cq_onnx_model_free(m);
 }
 
-RUN_TESTS(TEST_OF(attentions, become_one_step), TEST_OF(attentions, leave_what_somebody_reads),
-          TEST_OF(attentions, leave_what_is_another_formula),
+RUN_TESTS(TEST_OF(attentions, become_one_step),
+          TEST_OF(attentions, values_with_other_readers_are_not_fused),
+          TEST_OF(attentions, other_formulas_are_not_fused),
           TEST_OF(attentions, errors_name_the_node),
           TEST_OF(attentions, survive_every_failed_allocation))

@@ -45,7 +45,7 @@ struct cq_rt_node_value {
     cq_rt_node_value   *blocked;    /* the same feature map in blocks, once it has been computed */
     bool                is_gone;    /* only the blocked form exists */
     cq_rt_fused        *fused;      /* the convolution that computes it */
-    const cq_rt_gather_shape *picked; /* the channel gather that computes it, or NULL */
+    const cq_rt_gather_shape *gathered; /* the channel gather that computes it, or NULL */
     struct cq_rt_grid *grid; /* quantization parameters; then blocked is the quantized form */
 };
 

@@ -127,7 +127,7 @@ static void check_labels(const char *const *nodes, const char *want)
     cq_onnx_model_free(m);
 }
 
-TEST(chains, end_where_others_read)
+TEST(chains, chains_end_at_values_with_other_readers)
 {
     check_labels((const char *const[]){ "Mul x c p", "Sigmoid p g", "Mul p g y", NULL },
                  "Mul+Sigmoid+Mul");
@@ -188,6 +188,7 @@ TEST(chains, failures_name_the_part)
     cq_onnx_model_free(m);
 }
 
-RUN_TESTS(TEST_OF(chains, are_one_step_in_every_type), TEST_OF(chains, end_where_others_read),
+RUN_TESTS(TEST_OF(chains, are_one_step_in_every_type),
+          TEST_OF(chains, chains_end_at_values_with_other_readers),
           TEST_OF(chains, values_that_are_asked_for_are_made),
           TEST_OF(chains, failures_name_the_part))

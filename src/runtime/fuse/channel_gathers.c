@@ -7,9 +7,9 @@
 #include <string.h>
 
 enum {
-    MAX_PICKED = 1 << 18, /* limit of gathered channels in a graph: a few nodes can double the
-                           * number repeatedly */
-    MAX_MOVES = 4,        /* vectors read per vector written */
+    MAX_GATHERED = 1 << 18, /* limit of gathered channels in a graph: a few nodes can double the
+                             * number repeatedly */
+    MAX_MOVES = 4,          /* vectors read per vector written */
 };
 
 static int64_t larger(int64_t a, int64_t b)
@@ -90,18 +90,18 @@ static bool resolve_sources(cq_rt_gather_shape *out, const cq_rt_gather_shape *i
         const cq_rt_channel     c     = in->channels[i];
         const cq_rt_node_value *image = c.image;
 
-        if (image->picked && image != last && !agree(out->want, image->picked->want))
+        if (image->gathered && image != last && !agree(out->want, image->gathered->want))
             return false;
-        out->channels[i] = image->picked ? image->picked->channels[c.at] : c;
+        out->channels[i] = image->gathered ? image->gathered->channels[c.at] : c;
         last             = image;
     }
     return true;
 }
 
 /* Resolves gathers of gathers, unless the result needs too many moves. */
-static cq_status merge_gathers(cq_rt_gather_shape *picked, int64_t n)
+static cq_status merge_gathers(cq_rt_gather_shape *gathered, int64_t n)
 {
-    const size_t        size    = sizeof *picked + (size_t)n * sizeof *picked->channels;
+    const size_t        size    = sizeof *gathered + (size_t)n * sizeof *gathered->channels;
     cq_rt_gather_shape *behind  = cq_alloc(size);
     cq_rt_node_value  **images  = NULL;
     cq_blocked_channel *numbers = NULL;
@@ -110,11 +110,11 @@ static cq_status merge_gathers(cq_rt_gather_shape *picked, int64_t n)
     cq_status           status = CQ_OK;
 
     CQ_TRY_OR_DONE(behind ? CQ_OK : CQ_E_NO_MEMORY);
-    if (!resolve_sources(behind, picked, n))
+    if (!resolve_sources(behind, gathered, n))
         goto done;
     CQ_TRY_OR_DONE(images_of(&images, &n_images, &numbers, behind->channels, n));
     if (cq_blocked_moves(numbers, n) <= (n + block - 1) / block * MAX_MOVES)
-        memcpy(picked, behind, size);
+        memcpy(gathered, behind, size);
 done:
     cq_free(behind);
     cq_free(images);
@@ -124,42 +124,42 @@ done:
 
 static bool has_room(const cq_img_pass *p, int64_t n)
 {
-    return n > 0 && n <= MAX_PICKED - p->n_picked;
+    return n > 0 && n <= MAX_GATHERED - p->n_gathered;
 }
 
 /* Allocates a gather of n channels; NULL if out of memory. */
-static cq_rt_gather_shape *picked_new(cq_img_pass *p, int64_t n)
+static cq_rt_gather_shape *gather_new(cq_img_pass *p, int64_t n)
 {
-    cq_rt_gather_shape *picked =
-        cq_arena_zalloc(p->b->all->arena, sizeof *picked + (size_t)n * sizeof *picked->channels);
-    p->n_picked += n;
-    for (int i = 0; picked && i < 3; i++)
-        picked->want[i] = -1;
-    return picked;
+    cq_rt_gather_shape *gathered = cq_arena_zalloc(
+        p->b->all->arena, sizeof *gathered + (size_t)n * sizeof *gathered->channels);
+    p->n_gathered += n;
+    for (int i = 0; gathered && i < 3; i++)
+        gathered->want[i] = -1;
+    return gathered;
 }
 
 /* Makes v a channel gather with the spatial shape of another feature map. */
-static cq_status pick(cq_rt_node_value *v, cq_rt_gather_shape *picked, int64_t n,
-                      const cq_rt_shape *like)
+static cq_status set_gather(cq_rt_node_value *v, cq_rt_gather_shape *gathered, int64_t n,
+                            const cq_rt_shape *like)
 {
-    if (!picked)
+    if (!gathered)
         return CQ_E_NO_MEMORY;
-    CQ_TRY(merge_gathers(picked, n));
-    v->picked         = picked;
+    CQ_TRY(merge_gathers(gathered, n));
+    v->gathered       = gathered;
     v->shape          = *like;
     v->shape.channels = n;
     return CQ_OK;
 }
 
 /* Makes v a gather of n channels of x: start, start + step, … */
-static cq_status pick_range(cq_img_pass *p, cq_rt_node_value *v, cq_rt_node_value *x, int64_t start,
-                            int64_t step, int64_t n)
+static cq_status gather_range(cq_img_pass *p, cq_rt_node_value *v, cq_rt_node_value *x,
+                              int64_t start, int64_t step, int64_t n)
 {
-    cq_rt_gather_shape *picked = picked_new(p, n);
+    cq_rt_gather_shape *gathered = gather_new(p, n);
 
-    for (int64_t i = 0; picked && i < n; i++)
-        picked->channels[i] = (cq_rt_channel){ x, start + step * i };
-    return pick(v, picked, n, &x->shape);
+    for (int64_t i = 0; gathered && i < n; i++)
+        gathered->channels[i] = (cq_rt_channel){ x, start + step * i };
+    return set_gather(v, gathered, n, &x->shape);
 }
 
 /* If all inputs but the last have whole blocks, the blocks are simply concatenated. */
@@ -168,7 +168,7 @@ cq_status cq_img_see_concat(cq_img_pass *p, cq_rt_node_step *s)
     cq_rt               rt       = cq_img_attributes(s);
     cq_rt_shape         shape    = { 0 };
     bool                is_whole = true;
-    cq_rt_gather_shape *picked;
+    cq_rt_gather_shape *gathered;
     int64_t             n = 0;
 
     if (cq_rt_int(&rt, "axis") != 1 || !cq_img_has_one_output(s))
@@ -188,11 +188,11 @@ cq_status cq_img_see_concat(cq_img_pass *p, cq_rt_node_step *s)
     }
     if (!has_room(p, shape.channels))
         return CQ_OK;
-    picked = picked_new(p, shape.channels);
-    for (uint32_t i = 0; picked && i < s->step.n_in; i++)
+    gathered = gather_new(p, shape.channels);
+    for (uint32_t i = 0; gathered && i < s->step.n_in; i++)
         for (int64_t k = 0; k < s->in[i]->shape.channels; k++)
-            picked->channels[n++] = (cq_rt_channel){ s->in[i], k };
-    return pick(s->out[0], picked, n, &shape);
+            gathered->channels[n++] = (cq_rt_channel){ s->in[i], k };
+    return set_gather(s->out[0], gathered, n, &shape);
 }
 
 cq_status cq_img_see_slice(cq_img_pass *p, cq_rt_node_step *s)
@@ -213,7 +213,7 @@ cq_status cq_img_see_slice(cq_img_pass *p, cq_rt_node_step *s)
     if (step == 0 || step == INT64_MIN || (steps.given && steps.n != 1))
         return CQ_OK;
     n = cq_rt_slice_range(&start, ends.at[0], step, s->in[0]->shape.channels);
-    return has_room(p, n) ? pick_range(p, s->out[0], s->in[0], start, step, n) : CQ_OK;
+    return has_room(p, n) ? gather_range(p, s->out[0], s->in[0], start, step, n) : CQ_OK;
 }
 
 cq_status cq_img_see_split(cq_img_pass *p, cq_rt_node_step *s)
@@ -231,7 +231,7 @@ cq_status cq_img_see_split(cq_img_pass *p, cq_rt_node_step *s)
         if (!s->out[i] || cq_rt_length_at(&lengths, i) < 1)
             return CQ_OK;
     for (uint32_t i = 0; i < s->step.n_out; start += cq_rt_length_at(&lengths, i++))
-        CQ_TRY(pick_range(p, s->out[i], s->in[0], start, 1, cq_rt_length_at(&lengths, i)));
+        CQ_TRY(gather_range(p, s->out[i], s->in[0], start, 1, cq_rt_length_at(&lengths, i)));
     return CQ_OK;
 }
 
@@ -264,7 +264,7 @@ cq_status cq_img_see_gather(cq_img_pass *p, cq_rt_node_step *s)
     const cq_tensor    *indices = cq_img_constant(s, 1);
     cq_rt               rt      = cq_img_attributes(s);
     int64_t             axis    = cq_rt_int(&rt, "axis"), n, c;
-    cq_rt_gather_shape *picked;
+    cq_rt_gather_shape *gathered;
 
     if (!cq_img_is(s->in[0]))
         return see_channels(p, s);
@@ -276,13 +276,13 @@ cq_status cq_img_see_gather(cq_img_pass *p, cq_rt_node_step *s)
     for (int64_t i = 0; i < n; i++)
         if (cq_tensor_get_i64(indices, i) < -c || cq_tensor_get_i64(indices, i) >= c)
             return CQ_OK;
-    picked = picked_new(p, n);
-    for (int64_t i = 0; picked && i < n; i++) {
+    gathered = gather_new(p, n);
+    for (int64_t i = 0; gathered && i < n; i++) {
         int64_t at = cq_tensor_get_i64(indices, i);
 
-        picked->channels[i] = (cq_rt_channel){ s->in[0], at < 0 ? at + c : at };
+        gathered->channels[i] = (cq_rt_channel){ s->in[0], at < 0 ? at + c : at };
     }
-    return pick(s->out[0], picked, n, &s->in[0]->shape);
+    return set_gather(s->out[0], gathered, n, &s->in[0]->shape);
 }
 
 /* Reads a constant shape of n sizes, of which the first may be 0 (keep) and one -1 (inferred). */
@@ -324,7 +324,7 @@ cq_status cq_img_see_reshape(cq_img_pass *p, cq_rt_node_step *s)
     const cq_rt_node_step *transpose = s->in[0]->maker;
     const cq_rt_node_step *split = is_op(transpose, "Transpose") ? transpose->in[0]->maker : NULL;
     cq_rt_node_value      *x     = is_op(split, "Reshape") ? split->in[0] : NULL;
-    cq_rt_gather_shape    *picked;
+    cq_rt_gather_shape    *gathered;
     cq_rt                  rt;
     cq_rt_ints             perm;
     int64_t                from[5], to[4], want[3], n, groups;
@@ -340,17 +340,17 @@ cq_status cq_img_see_reshape(cq_img_pass *p, cq_rt_node_step *s)
         cq_rt_attr_ints(&perm, &rt, "perm") != CQ_OK || perm.n != 5 ||
         memcmp(perm.at, order, sizeof order) != 0)
         return CQ_OK;
-    picked = picked_new(p, n);
-    if (picked)
-        memcpy(picked->want, want, sizeof want);
-    for (int64_t i = 0; picked && i < n; i++)
-        picked->channels[i] = (cq_rt_channel){ x, i % groups * (n / groups) + i / groups };
-    return pick(s->out[0], picked, n, &x->shape);
+    gathered = gather_new(p, n);
+    if (gathered)
+        memcpy(gathered->want, want, sizeof want);
+    for (int64_t i = 0; gathered && i < n; i++)
+        gathered->channels[i] = (cq_rt_channel){ x, i % groups * (n / groups) + i / groups };
+    return set_gather(s->out[0], gathered, n, &x->shape);
 }
 
 /* ---- the rewritten steps ---- */
 
-static void pick_release(void *what)
+static void gather_release(void *what)
 {
     cq_blocked_gather_free(what);
 }
@@ -364,10 +364,10 @@ static cq_rt_node_step *step_new(cq_img_pass *p, const cq_rt_node_step *s,
     cq_rt_node_step      *to;
 
     if (!keep || cq_blocked_gather_new(&keep->pick, numbers, v->shape.channels) != CQ_OK ||
-        cq_rt_own(p->b, p->plan, keep->pick, pick_release) != CQ_OK)
+        cq_rt_own(p->b, p->plan, keep->pick, gather_release) != CQ_OK)
         return NULL;
     keep->channels = v->shape.channels;
-    memcpy(keep->want, v->picked->want, sizeof keep->want);
+    memcpy(keep->want, v->gathered->want, sizeof keep->want);
     to = cq_img_step_new(p, s, &cq_rt_row_blocked_gather, n_images);
     if (!to)
         return NULL;
@@ -384,7 +384,7 @@ static cq_status write_one(cq_img_pass *p, const cq_rt_node_step *s, cq_rt_node_
     uint32_t            n;
     cq_status           status = CQ_OK;
 
-    CQ_TRY_OR_DONE(images_of(&images, &n, &numbers, v->picked->channels, v->shape.channels));
+    CQ_TRY_OR_DONE(images_of(&images, &n, &numbers, v->gathered->channels, v->shape.channels));
     for (uint32_t i = 0; i < n; i++)
         CQ_TRY_OR_DONE(cq_img_need_blocked(&images[i], p, images[i], s, images[i]->shape.channels));
     to = step_new(p, s, v, numbers, n);
@@ -399,7 +399,7 @@ done:
 
 cq_status cq_img_write_gather(cq_img_pass *p, cq_rt_node_step *s)
 {
-    if (!s->out[0]->picked)
+    if (!s->out[0]->gathered)
         return cq_img_write_same(p, s);
     for (uint32_t i = 0; i < s->step.n_out; i++)
         if (s->out[i])

@@ -77,7 +77,7 @@ static const struct {
     { HEAD "  y = Concat <axis = 3> (a, a)\n}\n", 0, NULL },
 };
 
-TEST(picks, give_the_numbers_of_the_steps)
+TEST(channel_gathers, give_the_numbers_of_the_steps)
 {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         cq_tensor *x = numbers(4, (int64_t[]){ 2, 3, 4, 5 }, 1);
@@ -100,7 +100,7 @@ static void expect_refused(const char *text, const int64_t *sizes)
     cq_tensor_release(x);
 }
 
-TEST(picks, keep_to_the_sizes_that_a_reshape_has)
+TEST(channel_gathers, gathers_respect_the_sizes_of_a_reshape)
 {
     expect_refused(HEAD SHUFFLE("a") "  y = Relu(shuffled)\n}\n", (int64_t[]){ 2, 3, 4, 6 });
     expect_refused(HEAD SHUFFLE("a") "  y = Slice(shuffled, two, six, one)\n}\n",
@@ -108,7 +108,7 @@ TEST(picks, keep_to_the_sizes_that_a_reshape_has)
 }
 
 /* 10 * 2^60 channels must not be enumerated. */
-TEST(picks, do_not_grow_without_limit)
+TEST(channel_gathers, do_not_grow_without_limit)
 {
     char           text[8192] = HEAD "  c0 = Relu(a)\n";
     cq_onnx_model *m;
@@ -125,7 +125,7 @@ TEST(picks, do_not_grow_without_limit)
 }
 
 /* Each layer has four times the rows and columns of the previous one. */
-TEST(picks, sizes_that_are_worked_out_before_a_run_do_not_overflow)
+TEST(channel_gathers, sizes_computed_in_advance_do_not_overflow)
 {
     char           text[8192] = "<ir_version: 8, opset_import: [\"\" : 17]>\n"
                                 "g (float[1,1,4,4] v0) => (float[c,d,e,f] v60) {\n"
@@ -145,7 +145,7 @@ TEST(picks, sizes_that_are_worked_out_before_a_run_do_not_overflow)
     cq_onnx_model_free(m);
 }
 
-RUN_TESTS(TEST_OF(picks, sizes_that_are_worked_out_before_a_run_do_not_overflow),
-          TEST_OF(picks, give_the_numbers_of_the_steps),
-          TEST_OF(picks, keep_to_the_sizes_that_a_reshape_has),
-          TEST_OF(picks, do_not_grow_without_limit))
+RUN_TESTS(TEST_OF(channel_gathers, sizes_computed_in_advance_do_not_overflow),
+          TEST_OF(channel_gathers, give_the_numbers_of_the_steps),
+          TEST_OF(channel_gathers, gathers_respect_the_sizes_of_a_reshape),
+          TEST_OF(channel_gathers, do_not_grow_without_limit))

@@ -23,8 +23,8 @@ typedef struct cq_img_pass {
     cq_rt_builder *b;
     cq_rt_plan    *plan;
     CQ_VEC(cq_rt_node_step *) done;
-    int64_t n_picked; /* channels in all channel gathers */
-    bool    knows;    /* values that depend on the number of channels may have become constant */
+    int64_t n_gathered; /* channels in all channel gathers */
+    bool    knows;      /* values that depend on the number of channels may have become constant */
 } cq_img_pass;
 
 typedef struct cq_img_rule {

@@ -68,7 +68,7 @@ TEST(layers, end_products)
                 1, "MatMul+Gelu", NULL);
 }
 
-TEST(layers, leave_what_somebody_reads_and_other_formulas)
+TEST(layers, values_with_other_readers_and_other_formulas_are_not_fused)
 {
     static const char *const names[] = { "a", "b", "c", "d", "t", "e", "f" };
 
@@ -131,4 +131,4 @@ TEST(layers, of_normalisation)
 
 RUN_TESTS(TEST_OF(layers, of_normalisation), TEST_OF(layers, become_one_step),
           TEST_OF(layers, end_products),
-          TEST_OF(layers, leave_what_somebody_reads_and_other_formulas))
+          TEST_OF(layers, values_with_other_readers_and_other_formulas_are_not_fused))

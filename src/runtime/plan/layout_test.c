@@ -61,7 +61,7 @@ static size_t random_graph(cq_rt_span *spans, size_t n)
     return n;
 }
 
-TEST(layout, no_two_that_live_at_once_overlap)
+TEST(layout, buffers_that_live_at_once_do_not_overlap)
 {
     cq_rt_span spans[200];
     uint64_t   total;
@@ -90,7 +90,7 @@ TEST(layout, a_chain_takes_what_its_worst_step_needs)
     CHECK_INT(9600, total);
 }
 
-TEST(layout, nothing_takes_nothing)
+TEST(layout, empty_buffers_take_no_space)
 {
     cq_rt_span spans[] = { { 0, 0, 9, 7 }, { 100, 3, 3, 7 } };
     uint64_t   total;
@@ -102,6 +102,6 @@ TEST(layout, nothing_takes_nothing)
     CHECK_INT(0, spans[0].offset + spans[1].offset);
 }
 
-RUN_TESTS(TEST_OF(layout, no_two_that_live_at_once_overlap),
+RUN_TESTS(TEST_OF(layout, buffers_that_live_at_once_do_not_overlap),
           TEST_OF(layout, a_chain_takes_what_its_worst_step_needs),
-          TEST_OF(layout, nothing_takes_nothing))
+          TEST_OF(layout, empty_buffers_take_no_space))

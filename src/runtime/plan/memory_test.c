@@ -57,7 +57,7 @@ static cq_rt_placing *placing_of_chain(cq_rt_workspace *w)
     return placing;
 }
 
-TEST(memory, a_second_run_lies_in_one_arena)
+TEST(memory, a_second_run_uses_one_workspace)
 {
     cq_rt_workspace *w;
     cq_rt_placing   *placing, *none;
@@ -148,6 +148,6 @@ TEST(memory, a_limit_holds_with_and_without_a_plan)
     cq_rt_workspace_release(w);
 }
 
-RUN_TESTS(TEST_OF(memory, a_second_run_lies_in_one_arena),
+RUN_TESTS(TEST_OF(memory, a_second_run_uses_one_workspace),
           TEST_OF(memory, deviations_from_the_record_get_separate_memory),
           TEST_OF(memory, a_limit_holds_with_and_without_a_plan))

@@ -1,5 +1,6 @@
 """Sorting, medians and quantiles."""
 
+import math
 import torch
 
 from calque import gradient, operator, traits
@@ -97,7 +98,7 @@ def logcumsumexp_gradient(grad, result, self, dim):
         "self": torch.exp(
             torch.flip(
                 torch.logcumsumexp(
-                    torch.flip(torch.where(grad > 0, torch.log(grad), -(1 / 0)) - result, [dim]),
+                    torch.flip(torch.where(grad > 0, torch.log(grad), -math.inf) - result, [dim]),
                     dim,
                 ),
                 [dim],
@@ -107,7 +108,7 @@ def logcumsumexp_gradient(grad, result, self, dim):
         - torch.exp(
             torch.flip(
                 torch.logcumsumexp(
-                    torch.flip(torch.where(-grad > 0, torch.log(-grad), -(1 / 0)) - result, [dim]),
+                    torch.flip(torch.where(-grad > 0, torch.log(-grad), -math.inf) - result, [dim]),
                     dim,
                 ),
                 [dim],

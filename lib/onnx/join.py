@@ -37,7 +37,7 @@ def flip(self, dims):
         if opset() < 10 and n != 0:
             x = Gather(x, iota(n, n - 1, -1), axis=at)
         elif n != 0:
-            x = with_shape(Slice(x, [-1], [1 - 2**63], [at], [-1]), x)
+            x = with_shape(Slice(x, [-1], [-9223372036854775807], [at], [-1]), x)
     return x
 
 

@@ -1,6 +1,7 @@
 /* Numbers, lists and text of library functions, and the builtins of Python on them. Sizes stay
  * symbolic through integer arithmetic. */
 #include "lang/eval.h"
+#include "lang/number.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -236,6 +237,8 @@ static cq_int int_of(cq_val v)
 
 static cq_val on_ints(cq_lang *l, cq_ast_op op, cq_int a, cq_int b)
 {
+    if (!a.expr && !b.expr && !cq_number_fits(op, a.value, b.value))
+        return cq_lang_fail(l, CQ_E_ARGUMENT, CQ_NUMBER_TOO_LARGE);
     if (op == CQ_AST_ADD)
         return cq_val_of_int(cq_int_add(l->symbols, a, b));
     if (op == CQ_AST_SUB)
@@ -250,13 +253,15 @@ static cq_val on_ints(cq_lang *l, cq_ast_op op, cq_int a, cq_int b)
 
 static cq_val on_floats(cq_lang *l, cq_ast_op op, double x, double y)
 {
+    if (y == 0 && (op == CQ_AST_DIV || op == CQ_AST_FLOOR_DIV || op == CQ_AST_MOD))
+        return cq_lang_fail(l, CQ_E_ARGUMENT, "division by zero");
     switch (op) {
     case CQ_AST_ADD: return cq_val_of_f64(x + y);
     case CQ_AST_SUB: return cq_val_of_f64(x - y);
     case CQ_AST_MUL: return cq_val_of_f64(x * y);
     case CQ_AST_DIV: return cq_val_of_f64(x / y);
-    case CQ_AST_FLOOR_DIV: return cq_val_of_f64(floor(x / y));
-    case CQ_AST_MOD: return cq_val_of_f64(x - floor(x / y) * y);
+    case CQ_AST_FLOOR_DIV: return cq_val_of_f64(cq_number_floor_divide(x, y));
+    case CQ_AST_MOD: return cq_val_of_f64(cq_number_modulo(x, y));
     case CQ_AST_POW: return cq_val_of_f64(pow(x, y));
     default: return cq_lang_fail(l, CQ_E_INTERNAL, "the operator does not take floats");
     }
@@ -266,6 +271,7 @@ cq_val cq_lang_binary(cq_lang *l, cq_ast_op op, cq_val a, cq_val b)
 {
     const bool numbers = cq_lang_is_number(a) && cq_lang_is_number(b);
     double     x, y;
+    int64_t    power;
 
     if (op >= CQ_AST_EQ && op <= CQ_AST_GE)
         return compare(l, op, a, b);
@@ -281,7 +287,9 @@ cq_val cq_lang_binary(cq_lang *l, cq_ast_op op, cq_val a, cq_val b)
     x = cq_lang_f64(l, a);
     y = cq_lang_f64(l, b);
     if (op == CQ_AST_POW && a.kind == CQ_VAL_INT && b.kind == CQ_VAL_INT && y >= 0)
-        return cq_val_of_i64((int64_t)pow(x, y));
+        return cq_number_power(&power, cq_lang_i64(l, a), cq_lang_i64(l, b))
+                   ? cq_val_of_i64(power)
+                   : cq_lang_fail(l, CQ_E_ARGUMENT, CQ_NUMBER_TOO_LARGE);
     return on_floats(l, op, x, y);
 }
 

@@ -138,6 +138,9 @@ static const struct {
     { "1 < n < 9 and 1 or 2", 1 },
     { "range(9, 0, -4)[2]", 1 },
     { "math.floor(2.7) // 2", 1 },
+    { "1 // 0.1", 9 },
+    { "-7.5 % 2", 0.5 },
+    { "3 ** 39 % 1000", 267 }, /* which no double holds */
 };
 
 TEST(body, numbers_and_branches_mean_what_python_means)
@@ -230,6 +233,30 @@ TEST(body, a_check_that_fails_says_why)
     close_fixture(&f);
 }
 
+/* Python has integers of any size, and an error instead of an infinity. */
+static const struct {
+    const char *text, *why;
+} no_numbers[] = {
+    { "2 ** 63", "does not fit in 64 bits" },
+    { "(2 ** 62) * n", "does not fit in 64 bits" },
+    { "-(2 ** 62) - 2 ** 62 - n", "does not fit in 64 bits" },
+    { "1 / (n - 7)", "division by zero" },
+    { "p // 0.0", "division by zero" },
+    { "n % 0", "division by zero" },
+};
+
+TEST(body, numbers_that_python_refuses_are_errors)
+{
+    for (size_t i = 0; i < sizeof no_numbers / sizeof *no_numbers; i++) {
+        fixture f;
+
+        open_with(&f, SCHEMA "Scalar", no_numbers[i].text);
+        CHECK_STATUS(CQ_E_ARGUMENT, run(&f));
+        CHECK(strstr(cq_last_error()->message, no_numbers[i].why) != NULL);
+        close_fixture(&f);
+    }
+}
+
 /* Found when the function is linked, on whichever line they are. */
 static const char *const wrong[] = {
     "unknown",
@@ -299,4 +326,5 @@ RUN_TESTS(TEST_OF(body, numbers_and_branches_mean_what_python_means),
           TEST_OF(body, several_results_are_returned_or_passed_on),
           TEST_OF(body, a_check_that_fails_says_why),
           TEST_OF(body, a_wrong_name_is_an_error_with_its_line),
+          TEST_OF(body, numbers_that_python_refuses_are_errors),
           TEST_OF(body, the_library_has_no_mistakes), TEST_OF(body, sizes_stay_symbolic))

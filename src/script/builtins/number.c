@@ -2,6 +2,7 @@
  * comes from the graph is computed with as a 0-d tensor. Comparisons are in compare.c, functions of
  * one number in math.c. */
 #include "script/builtins/number.h"
+#include "lang/number.h"
 #include "script/python/python.h"
 
 #include <math.h>
@@ -175,16 +176,10 @@ static double real_div(double a, double b)
     return a / b;
 }
 
+/* TorchScript divides and rounds down; for Python, see cq_number_floor_divide. */
 static double real_floordiv(double a, double b)
 {
     return floor(a / b);
-}
-
-static double real_mod(double a, double b)
-{
-    double m = fmod(a, b);
-
-    return m != 0 && (m < 0) != (b < 0) ? m + b : m;
 }
 
 static double real_min(double a, double b)
@@ -219,23 +214,20 @@ static cq_status complex_op(cq_fncall *c)
     }
 }
 
-/* Integers of Python have any size. Those of a model fit in 64 bits; a larger one is an error,
- * because a result without its upper bits would be wrong. */
 static bool overflows(int op, cq_int a, cq_int b)
 {
-    int64_t ignored;
+    const cq_ast_op known = op == '+'   ? CQ_AST_ADD
+                            : op == '-' ? CQ_AST_SUB
+                            : op == '*' ? CQ_AST_MUL
+                            : op == '%' ? CQ_AST_MOD
+                                        : CQ_AST_POW;
 
-    if (a.expr || b.expr)
-        return false;
-    return op == '+'   ? __builtin_add_overflow(a.value, b.value, &ignored)
-           : op == '-' ? __builtin_sub_overflow(a.value, b.value, &ignored)
-           : op == '*' ? __builtin_mul_overflow(a.value, b.value, &ignored)
-                       : op == '%' && a.value == INT64_MIN && b.value == -1;
+    return !a.expr && !b.expr && !cq_number_fits(known, a.value, b.value);
 }
 
 static cq_status too_large(const cq_fncall *c)
 {
-    return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL, "the number does not fit in 64 bits");
+    return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL, CQ_NUMBER_TOO_LARGE);
 }
 
 /* Arithmetic of two numbers. If the row has no function of ints the result is a float, even for two
@@ -244,6 +236,8 @@ static cq_status arithmetic(cq_fncall *c)
 {
     const cq_builtin *row     = c->row;
     const bool        of_ints = row->ints && cq_builtin_two_ints(c);
+    double (*const reals)(double a, double b) =
+        row->reals == real_floordiv && c->ev->program->python ? cq_number_floor_divide : row->reals;
 
     if (c->args[0].kind == CQ_VAL_COMPLEX || c->args[1].kind == CQ_VAL_COMPLEX)
         return complex_op(c);
@@ -258,10 +252,9 @@ static cq_status arithmetic(cq_fncall *c)
     if (of_ints && c->ev->program->python &&
         overflows(row->how, cq_val_int(c->args[0]), cq_val_int(c->args[1])))
         return too_large(c);
-    c->result = of_ints
-                    ? cq_val_of_int(row->ints(c->ev->cx->symbols, cq_val_int(c->args[0]),
-                                              cq_val_int(c->args[1])))
-                    : cq_val_of_f64(row->reals(cq_val_real(c->args[0]), cq_val_real(c->args[1])));
+    c->result = of_ints ? cq_val_of_int(row->ints(c->ev->cx->symbols, cq_val_int(c->args[0]),
+                                                  cq_val_int(c->args[1])))
+                        : cq_val_of_f64(reals(cq_val_real(c->args[0]), cq_val_real(c->args[1])));
     return CQ_OK;
 }
 
@@ -370,7 +363,7 @@ const cq_builtin cq_builtins_number[] = {
     OF_INTS("mul", '*', "aten::mul", cq_int_mul, real_mul),
     OF_INTS("floordiv", '%', "aten::floor_divide", cq_int_floordiv, real_floordiv),
     OF_INTS("floor_divide", '%', "aten::floor_divide", cq_int_floordiv, real_floordiv),
-    OF_INTS("remainder", '%', "aten::remainder", cq_int_mod, real_mod),
+    OF_INTS("remainder", '%', "aten::remainder", cq_int_mod, cq_number_modulo),
     OF_INTS("min", 0, "aten::minimum", cq_int_min, real_min),
     OF_INTS("max", 0, "aten::maximum", cq_int_max, real_max),
     OF_REALS("div", '/', "aten::div", real_div),

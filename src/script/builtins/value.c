@@ -2,6 +2,7 @@
  * lib/torch (object.c describes builtins of Python source). */
 #include "script/builtins/builtin.h"
 #include "base/str.h"
+#include "lang/number.h"
 #include "script/python/python.h"
 
 #include <errno.h>
@@ -13,17 +14,12 @@
 /* In Python, int ** int is an integer; in TorchScript it is a float. */
 static cq_status int_pow(cq_fncall *c)
 {
-    int64_t base, result = 1, left;
+    int64_t result;
 
     if (c->args[0].u.i.expr || c->args[1].u.i.expr || c->args[1].u.i.value < 0)
         return cq_fncall_decline(c);
-    base = c->args[0].u.i.value;
-    for (left = c->args[1].u.i.value; left > 0; left >>= 1) {
-        if ((left & 1) && __builtin_mul_overflow(result, base, &result))
-            return cq_fail(CQ_E_UNSUPPORTED, "pow", NULL, "the number does not fit in 64 bits");
-        if (left > 1 && __builtin_mul_overflow(base, base, &base))
-            return cq_fail(CQ_E_UNSUPPORTED, "pow", NULL, "the number does not fit in 64 bits");
-    }
+    if (!cq_number_power(&result, c->args[0].u.i.value, c->args[1].u.i.value))
+        return cq_fail(CQ_E_UNSUPPORTED, "pow", NULL, CQ_NUMBER_TOO_LARGE);
     c->result = cq_val_of_i64(result);
     return CQ_OK;
 }

@@ -40,3 +40,12 @@ def round_float(self, digits):
         return float(f"{self:.{digits}f}")
     scale = 10 ** -digits
     return float(round(self / scale) * scale)
+
+
+def round_int(self, digits):
+    """Halves are rounded to even."""
+    if digits >= 0:
+        return self
+    unit = 10 ** -digits
+    n, rest = divmod(self, unit)
+    return (n + (2 * rest > unit or (2 * rest == unit and n % 2 == 1))) * unit

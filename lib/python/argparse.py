@@ -86,11 +86,23 @@ class _Argument:
         return self.nargs, self.nargs
 
 
+class _Subparsers:
+    def __init__(self, dest, required):
+        self.dest, self.required, self.parsers = dest, required, {}
+
+    def add_parser(self, name, *, aliases=(), **kwargs):
+        parser = ArgumentParser(**kwargs)
+        for one in (name, *aliases):
+            self.parsers[one] = parser
+        return parser
+
+
 class ArgumentParser:
     def __init__(self, prog=None, usage=None, description=None, **kwargs):
         self.arguments = []
         self.description = description
         self.defaults = {}
+        self.subparsers = None
 
     def add_argument(self, *names, action="store", nargs=None, const=None, default=None, type=None,
                      choices=None, required=False, help=None, metavar=None, dest=None):
@@ -106,8 +118,9 @@ class ArgumentParser:
     def add_mutually_exclusive_group(self, required=False):
         return self
 
-    def add_subparsers(self, **kwargs):
-        raise NotImplementedError("argparse: add_subparsers is not implemented")
+    def add_subparsers(self, *, dest=None, required=False, **kwargs):
+        self.subparsers = _Subparsers(dest, required)
+        return self.subparsers
 
     def set_defaults(self, **kwargs):
         self.defaults.update(kwargs)
@@ -142,8 +155,18 @@ class ArgumentParser:
         for name, value in self.defaults.items():
             setattr(result, name, value)
         seen, words, rest = set(), [], []
+        if self.subparsers is not None and self.subparsers.dest is not None:
+            setattr(result, self.subparsers.dest, None)
+        chosen = False
         i = 0
         while i < len(args):
+            if self.subparsers is not None and args[i] in self.subparsers.parsers:
+                chosen = True
+                if self.subparsers.dest is not None:
+                    setattr(result, self.subparsers.dest, args[i])
+                parser = self.subparsers.parsers[args[i]]
+                rest = rest + parser.parse_known_args(args[i + 1:], result)[1]
+                break
             name, eq, inline = args[i].partition("=")
             argument = self._find(name) if name.startswith("-") else None
             i += 1
@@ -162,6 +185,8 @@ class ArgumentParser:
             if len(values) < least:
                 self.error(f"argument {name}: expected {least} argument")
             self._store(result, argument, values)
+        if self.subparsers is not None and self.subparsers.required and not chosen:
+            self.error("the following arguments are required: " + str(self.subparsers.dest))
         self._store_words(result, words, rest, seen)
         missing = [a.names[0] for a in self.arguments if a.required and a.dest not in seen]
         if missing:

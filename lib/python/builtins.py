@@ -365,6 +365,22 @@ def _native_until(function, sentinel):
         yield value
 
 
+def _index(number):
+    return number.__index__() if hasattr(number, "__index__") else number
+
+
+def hex(number):
+    return f"{_index(number):#x}"
+
+
+def oct(number):
+    return f"{_index(number):#o}"
+
+
+def bin(number):
+    return f"{_index(number):#b}"
+
+
 def ascii(object):
     out = ""
     for c in repr(object):

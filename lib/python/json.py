@@ -132,6 +132,14 @@ def _quote(text):
     return "".join(out) + '"'
 
 
+def _key(key):
+    if isinstance(key, str):
+        return key
+    if key is None or isinstance(key, (bool, int, float)):
+        return _dump(key, None, 0, False)
+    raise TypeError(f"keys must be str, int, float, bool or None, not {type(key).__name__}")
+
+
 def _dump(obj, indent, level, sort_keys):
     if obj is None:
         return "null"
@@ -145,7 +153,7 @@ def _dump(obj, indent, level, sort_keys):
         return repr(obj)
     if isinstance(obj, dict):
         keys = sorted(obj) if sort_keys else list(obj)
-        items = [_quote(str(k)) + ": " + _dump(obj[k], indent, level + 1, sort_keys) for k in keys]
+        items = [_quote(_key(k)) + ": " + _dump(obj[k], indent, level + 1, sort_keys) for k in keys]
         return _enclose("{", items, "}", indent, level)
     if isinstance(obj, (list, tuple)):
         items = [_dump(x, indent, level + 1, sort_keys) for x in obj]

@@ -85,10 +85,6 @@ def prod(iterable, *, start=1):
     return start
 
 
-def fsum(seq):
-    return float(sum(seq))
-
-
 def hypot(*coordinates):
     return sqrt(float(sum(x * x for x in coordinates)))
 
@@ -132,3 +128,49 @@ def exp2(x):
 
 def isclose(a, b, *, rel_tol=1e-09, abs_tol=0.0):
     return a == b or abs(a - b) <= max(rel_tol * max(abs(a), abs(b)), abs_tol)
+
+
+def fsum(seq):
+    """The sum without rounding errors: partial sums that do not overlap."""
+    partials = []
+    for x in seq:
+        i = 0
+        for y in partials:
+            if abs(x) < abs(y):
+                x, y = y, x
+            high = x + y
+            low = y - (high - x)
+            if low:
+                partials[i] = low
+                i += 1
+            x = high
+        partials[i:] = [x]
+    return float(sum(partials))
+
+
+def factorial(n):
+    if n < 0:
+        raise ValueError("factorial() not defined for negative values")
+    return prod(range(1, n + 1))
+
+
+def modf(x):
+    whole = float(trunc(x))
+    return copysign(x - whole, x), copysign(whole, x)
+
+
+def frexp(x):
+    if x == 0 or not isfinite(x):
+        return x, 0
+    exponent = 0
+    while abs(x) >= 1:
+        x /= 2
+        exponent += 1
+    while abs(x) < 0.5:
+        x *= 2
+        exponent -= 1
+    return x, exponent
+
+
+def ldexp(x, i):
+    return x * 2.0 ** i

@@ -1,4 +1,6 @@
 """random: Python's generator, MT19937, from a seed; without one, from seed 0."""
+from math import cos, exp, log, pi, sin, sqrt
+
 _N, _M = 624, 397
 
 
@@ -41,6 +43,7 @@ class Random:
         state[0] = 0x80000000
         self.state = state
         self.at = _N
+        self.next_gauss = None
 
     def _word(self):
         state = self.state
@@ -99,6 +102,72 @@ class Random:
     def uniform(self, a, b):
         return a + (b - a) * self.random()
 
+    def sample(self, population, k):
+        n = len(population)
+        if k < 0 or k > n:
+            raise ValueError("Sample larger than population or is negative")
+        setsize = 21
+        if k > 5:
+            size = 1
+            while size < 3 * k:
+                size *= 4
+            setsize += size
+        if n <= setsize:
+            pool, out = list(population), []
+            for i in range(k):
+                j = self._below(n - i)
+                out.append(pool[j])
+                pool[j] = pool[n - i - 1]
+            return out
+        chosen = set()
+        out = []
+        for _ in range(k):
+            j = self._below(n)
+            while j in chosen:
+                j = self._below(n)
+            chosen.add(j)
+            out.append(population[j])
+        return out
+
+    def choices(self, population, weights=None, *, cum_weights=None, k=1):
+        n = len(population)
+        if weights is None and cum_weights is None:
+            return [population[int(self.random() * n)] for _ in range(k)]
+        if cum_weights is None:
+            cum_weights, total = [], 0
+            for w in weights:
+                total += w
+                cum_weights.append(total)
+        out = []
+        for _ in range(k):
+            x = self.random() * float(cum_weights[-1])
+            i = 0
+            while i < n - 1 and cum_weights[i] <= x:
+                i += 1
+            out.append(population[i])
+        return out
+
+    def gauss(self, mu=0.0, sigma=1.0):
+        z, self.next_gauss = self.next_gauss, None
+        if z is None:
+            angle = self.random() * 2 * pi
+            radius = sqrt(-2.0 * log(1.0 - self.random()))
+            z = cos(angle) * radius
+            self.next_gauss = sin(angle) * radius
+        return mu + z * sigma
+
+    def normalvariate(self, mu=0.0, sigma=1.0):
+        magic = 4 * exp(-0.5) / sqrt(2.0)
+        while True:
+            u1 = self.random()
+            u2 = 1.0 - self.random()
+            z = magic * (u1 - 0.5) / u2
+            if z * z / 4.0 <= -log(u2):
+                return mu + z * sigma
+
+    def expovariate(self, lambd=1.0):
+        return -log(1.0 - self.random()) / lambd
+
     def shuffle(self, x):
         for i in range(len(x) - 1, 0, -1):
             j = self._below(i + 1)
@@ -147,3 +216,23 @@ def uniform(a, b):
 
 def shuffle(x):
     _default.shuffle(x)
+
+
+def sample(population, k):
+    return _default.sample(population, k)
+
+
+def choices(population, weights=None, *, cum_weights=None, k=1):
+    return _default.choices(population, weights, cum_weights=cum_weights, k=k)
+
+
+def gauss(mu=0.0, sigma=1.0):
+    return _default.gauss(mu, sigma)
+
+
+def normalvariate(mu=0.0, sigma=1.0):
+    return _default.normalvariate(mu, sigma)
+
+
+def expovariate(lambd=1.0):
+    return _default.expovariate(lambd)

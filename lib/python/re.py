@@ -318,15 +318,43 @@ class Match:
         return True
 
 
+def _without_blanks(pattern):
+    """VERBOSE: blanks and comments, except in brackets and behind a backslash."""
+    out, i, in_brackets = "", 0, False
+    while i < len(pattern):
+        c = pattern[i]
+        if c == "\\":
+            out += pattern[i:i + 2]
+            i += 2
+            continue
+        if in_brackets:
+            in_brackets = c != "]"
+            out += c
+        elif c == "[":
+            in_brackets = True
+            out += c
+            if pattern[i + 1:i + 2] == "]":
+                out += "]"
+                i += 1
+        elif c == "#":
+            while i < len(pattern) and pattern[i] != "\n":
+                i += 1
+        elif not c.isspace():
+            out += c
+        i += 1
+    return out
+
+
 class Pattern:
     def __init__(self, pattern, flags):
+        given = pattern
         if flags & VERBOSE:
-            raise NotImplementedError("re.VERBOSE is not implemented")
+            pattern = _without_blanks(pattern)
         parser = _Parser(pattern, flags)
         self.program = parser.alternatives() + [("match",)]
         if parser.at != len(pattern):
             raise error(f"unbalanced bracket in the pattern '{pattern}'")
-        self.pattern = pattern
+        self.pattern = given
         self.flags = flags
         self.groups = parser.n_groups
         self.groupindex = parser.names

@@ -72,13 +72,13 @@ static const char *const functions[]  = {
 /* clang-format off */
 static const char *const python_functions[] = {
     "int",     "float",    "bool",       "str",       "complex",      "len",         "range",
-    "print",   "sorted",   "min",      "max",        "abs",       "round",        "sum",         "any",
-    "all",     "zip",      "enumerate",  "list",      "tuple",        "dict",        "isinstance",
-    "getattr", "hasattr",  "setattr",    "delattr",   "ord",          "chr",         "hex",
-    "oct",     "bin",      "divmod",     "reversed",  "pow",          "type",        "super",
-    "id",      "hash",     "callable",   "issubclass","iter",         "next",        "repr",
-    "object",  "property", "staticmethod", "classmethod", "slice",    "vars",        "dir",
-    "globals", "locals",   "NotImplemented", "uninitialized", "format", "__import__",
+    "print",   "sorted",   "min",        "max",       "abs",          "round",       "sum",
+    "any",     "all",      "zip",        "enumerate", "list",         "tuple",       "dict",
+    "getattr", "hasattr",  "setattr",    "delattr",   "isinstance",   "issubclass",  "ord",
+    "chr",     "divmod",   "reversed",   "pow",       "type",         "super",       "id",
+    "hash",    "callable", "iter",       "next",      "repr",         "object",      "property",
+    "vars",    "dir",      "globals",    "locals",    "staticmethod", "classmethod", "slice",
+    "format",  "__import__", "NotImplemented", "uninitialized",
 };
 /* clang-format on */
 

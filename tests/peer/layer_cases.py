@@ -149,3 +149,10 @@ NEWER = [
 
 # Layers that draw random numbers in forward.
 RANDOM = ("Dropout", "RReLU", "FractionalMaxPool", "GRU(5, 6, 2, dropout")
+
+# Layers of PyTorch 2.14.
+LATEST = [
+    ("nn.LinearCrossEntropyLoss(5, 6)", "4x5", "int:6:4"),
+    ("nn.LinearCrossEntropyLoss(5, 6, bias=True, reduction='sum', ignore_index=2)", "4x5", "int:6:4"),
+    ("nn.LinearCrossEntropyLoss(5, 6, out_features=(3, 2), bias=True, label_smoothing=0.1)", "4x5", "int:6:4x3x2"),
+]

@@ -2,7 +2,8 @@
 """calque evaluates Python as Python does: each snippet prints the same with `calque py`.
 
 A file of snippets/ holds many: a line `#: title` begins one. `#: title | refused: text` is one that
-calque refuses on purpose, with a message that contains the text. Arguments select titles.
+calque refuses on purpose, with a message that contains the text. Each line of lines.txt is an
+expression or a statement of its own. Arguments select titles.
 """
 import contextlib
 import io
@@ -28,6 +29,12 @@ def snippets():
                 yield f"{path.stem}: {title}", refusal, "".join(lines)
             title, _, refusal = line[3:].strip().partition(" | refused: ")
             lines = []
+    for line in FOLDER.joinpath("lines.txt").read_text().splitlines():
+        try:
+            compile(line, "line", "eval")
+            yield f"lines: {line}", None, f"print({line})\n"
+        except SyntaxError:
+            yield f"lines: {line}", None, line + "\n"
 
 
 def expected(source):

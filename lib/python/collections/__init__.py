@@ -46,6 +46,39 @@ class Counter(dict):
         for key, n in kwargs.items():
             self[key] = self[key] + n
 
+    def subtract(self, iterable=None, **kwargs):
+        for key, n in Counter(iterable, **kwargs).items():
+            self[key] = self[key] - n
+
+    def copy(self):
+        return Counter(self)
+
+    def _keep(self, pairs):
+        out = Counter()
+        for key, n in pairs:
+            if n > 0:
+                out[key] = n
+        return out
+
+    def __add__(self, other):
+        keys = list(self) + [key for key in other if key not in self]
+        return self._keep([(key, self[key] + other[key]) for key in keys])
+
+    def __sub__(self, other):
+        keys = list(self) + [key for key in other if key not in self]
+        return self._keep([(key, self[key] - other[key]) for key in keys])
+
+    def __and__(self, other):
+        return self._keep([(key, min(n, other[key])) for key, n in self.items()])
+
+    def __or__(self, other):
+        keys = list(self) + [key for key in other if key not in self]
+        return self._keep([(key, max(self[key], other[key])) for key in keys])
+
+    def __repr__(self):
+        inner = ", ".join(f"{key!r}: {n!r}" for key, n in self.most_common())
+        return f"Counter({{{inner}}})" if inner else "Counter()"
+
     def most_common(self, n=None):
         pairs = sorted(self.items(), key=lambda pair: pair[1], reverse=True)
         return pairs if n is None else pairs[:n]
@@ -135,12 +168,34 @@ class deque:
         return isinstance(other, deque) and self.items == other.items
 
     def __repr__(self):
-        return f"deque({self.items!r})"
+        if self.maxlen is None:
+            return f"deque({self.items!r})"
+        return f"deque({self.items!r}, maxlen={self.maxlen})"
 
 
-class ChainMap:
+class ChainMap(abc.MutableMapping):
     def __init__(self, *maps):
         self.maps = list(maps) or [{}]
+
+    def new_child(self, m=None):
+        return ChainMap({} if m is None else m, *self.maps)
+
+    @property
+    def parents(self):
+        return ChainMap(*self.maps[1:])
+
+    def __iter__(self):
+        found = {}
+        for one in reversed(self.maps):
+            for key in one:
+                found[key] = None
+        return iter(found)
+
+    def __len__(self):
+        return len(list(iter(self)))
+
+    def __delitem__(self, key):
+        del self.maps[0][key]
 
     def __getitem__(self, key):
         for one in self.maps:

@@ -43,9 +43,71 @@ class MutableSequence(Sequence):
 class Mapping(Collection):
     __natives__ = ["dict"]
 
+    def get(self, key, default=None):
+        try:
+            return self[key]
+        except KeyError:
+            return default
+
+    def __contains__(self, key):
+        try:
+            self[key]
+        except KeyError:
+            return False
+        return True
+
+    def keys(self):
+        return [key for key in self]
+
+    def values(self):
+        return [self[key] for key in self]
+
+    def items(self):
+        return [(key, self[key]) for key in self]
+
+    def __eq__(self, other):
+        return isinstance(other, Mapping) and dict(self.items()) == dict(other.items())
+
+
+_MISSING = object()
+
 
 class MutableMapping(Mapping):
     __natives__ = ["dict"]
+
+    def pop(self, key, default=_MISSING):
+        try:
+            value = self[key]
+        except KeyError:
+            if default is _MISSING:
+                raise
+            return default
+        del self[key]
+        return value
+
+    def popitem(self):
+        for key in self:
+            return key, self.pop(key)
+        raise KeyError
+
+    def clear(self):
+        for key in list(self):
+            del self[key]
+
+    def update(self, other=(), **keywords):
+        if hasattr(other, "keys"):
+            for key in other.keys():
+                self[key] = other[key]
+        else:
+            for key, value in other:
+                self[key] = value
+        for key, value in keywords.items():
+            self[key] = value
+
+    def setdefault(self, key, default=None):
+        if key not in self:
+            self[key] = default
+        return self[key]
 
 
 class Set(Collection):

@@ -97,4 +97,9 @@ def commonprefix(m):
 
 
 def relpath(path, start="."):
-    return normpath(path)
+    to, base = normpath(path).split("/"), normpath(start).split("/")
+    base = [] if base == ["."] else base
+    same = 0
+    while same < len(to) and same < len(base) and to[same] == base[same]:
+        same += 1
+    return "/".join([".."] * (len(base) - same) + to[same:]) or "."

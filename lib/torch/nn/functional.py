@@ -343,6 +343,18 @@ def fractional_max_pool3d(input, kernel_size, output_size=None, output_ratio=Non
     return both if return_indices else both[0]
 
 
+def fractional_max_pool2d_with_indices(input, kernel_size, output_size=None, output_ratio=None,
+                                       return_indices: bool = False, _random_samples=None):
+    return fractional_max_pool2d(input, kernel_size, output_size, output_ratio, True,
+                                 _random_samples)
+
+
+def fractional_max_pool3d_with_indices(input, kernel_size, output_size=None, output_ratio=None,
+                                       return_indices: bool = False, _random_samples=None):
+    return fractional_max_pool3d(input, kernel_size, output_size, output_ratio, True,
+                                 _random_samples)
+
+
 def _list(x, n: int):
     return [x] * n if isinstance(x, int) else list(x)
 
@@ -587,6 +599,19 @@ def cross_entropy(input, target, weight=None, size_average=None, ignore_index: i
     how = _reduction(reduction, size_average, reduce)
     return torch.ops.aten.cross_entropy_loss(input, target, weight, how, ignore_index,
                                              label_smoothing)
+
+
+def linear_cross_entropy(input, linear_weight, target, *, linear_bias=None, weight=None,
+                         reduction: str = 'mean', ignore_index=None, label_smoothing: float = 0.0,
+                         options=None):
+    """`options` choose how PyTorch saves memory; the result is the same."""
+    outputs = list(linear_weight.shape[:-1])
+    logits = linear(input, linear_weight.reshape(-1, linear_weight.shape[-1]),
+                    None if linear_bias is None else linear_bias.reshape(-1))
+    logits = logits.reshape(list(input.shape[:-1]) + outputs)
+    return cross_entropy(logits, target, weight, reduction=reduction,
+                         ignore_index=-100 if ignore_index is None else ignore_index,
+                         label_smoothing=label_smoothing)
 
 
 def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None,

@@ -214,3 +214,15 @@ def kaiming_normal(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu"):
 
 def orthogonal(tensor, gain=1):
     return orthogonal_(tensor, gain)
+
+
+def eye(tensor):
+    return eye_(tensor)
+
+
+def dirac(tensor, groups=1):
+    return dirac_(tensor, groups)
+
+
+def sparse(tensor, sparsity, std=0.01):
+    return sparse_(tensor, sparsity, std)

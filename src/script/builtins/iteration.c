@@ -259,12 +259,12 @@ static cq_status any_all(cq_fncall *c)
 
 enum { MAX_COMPARE_DEPTH = 30 /* for nested tuples: the work doubles with each level */ };
 
-/* The tuple of a named tuple. */
+/* The tuple of a named tuple, or of an instance of a class that extends tuple or list. */
 static cq_val tuple_of(cq_val v)
 {
     const cq_object *named = cq_object_as(v, CQ_OBJECT_NAMED);
 
-    return named ? named->self : v;
+    return named ? named->self : cq_python_native(v);
 }
 
 static bool are_sequences(cq_val a, cq_val b)

@@ -255,6 +255,9 @@ static cq_status call_operator(cq_fncall *c)
     if (c->row->how == 1 && c->n == 2 && args[0].kind == CQ_VAL_FLOAT &&
         args[1].kind == CQ_VAL_INT && !args[0].u.f.origin && !args[1].u.i.expr)
         return call_library(c, "_number", "round_float");
+    if (c->row->how == 1 && c->n == 2 && args[0].kind == CQ_VAL_INT && args[1].kind == CQ_VAL_INT &&
+        !args[0].u.i.expr && !args[1].u.i.expr)
+        return call_library(c, "_number", "round_int");
     if (strstr(c->name, "::") || !name ||
         (args[0].kind != CQ_VAL_TENSOR && args[1].kind != CQ_VAL_TENSOR))
         return cq_fncall_decline(c);
@@ -289,6 +292,13 @@ static cq_status call_norm(cq_fncall *c)
     return c->n == 1 && c->n_kw && !cq_fncall_find(c, SIZE_MAX, "p")
                ? call_library(c, "torch.functional", "norm")
                : cq_fncall_decline(c);
+}
+
+static cq_status call_dict(cq_fncall *c)
+{
+    const char *colon = strrchr(c->name, ':');
+
+    return call_library(c, "_dict", colon ? colon + 1 : c->name);
 }
 
 /* Methods of int, float and complex in lib/python/_number.py. */
@@ -471,6 +481,8 @@ const cq_builtin cq_builtins_natives[] = {
     { "translate(str self, table)", .fn = call_text },
     { "encode(str self, encoding?, errors?)", .fn = call_text },
     { "decode(str self, encoding?, errors?)", .fn = call_text },
+    { "move_to_end(dict self, key, last?)", .fn = call_dict },
+    { "popitem(dict self, last?)", .fn = call_dict },
     { "bit_length(self)", .fn = call_number },
     { "bit_count(self)", .fn = call_number },
     { "is_integer(self)", .fn = call_number },

@@ -228,6 +228,10 @@ static cq_status number_of(cq_fncall *c)
     static const char *const names[] = { "__int__", "__float__", "__index__" };
     bool                     found;
 
+    if (!c->n && !strchr(c->name, ':')) {
+        c->result = c->row->how ? cq_val_of_f64(0) : cq_val_of_i64(0);
+        return CQ_OK;
+    }
     if (!c->n || !cq_val_is_object(c->args[0]))
         return cq_fncall_decline(c);
     CQ_TRY(cq_python_special(c->ev, c->args[0], names[c->row->how], NULL, 0, &c->result, &found));
@@ -465,8 +469,8 @@ const cq_builtin cq_builtins_values[] = {
     { "str(object)", .fn = object_str },
     { "format(object, spec?)", .fn = any_format },
     { "int(str text, int base)", .fn = int_of_text },
-    { "int(object)", .fn = number_of, .how = 0 },
-    { "float(object)", .fn = number_of, .how = 1 },
+    { "int(object?)", .fn = number_of, .how = 0 },
+    { "float(object?)", .fn = number_of, .how = 1 },
     { "bool(object?)", .fn = any_bool },
     { "object()", .fn = new_sentinel },
     { "slice(a, b?, c?)", .fn = new_slice },

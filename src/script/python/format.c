@@ -226,17 +226,20 @@ static size_t n_letters(const char *text, size_t len)
 static void add_padded(cq_str *out, const spec *s, const char *sign, const char *text, size_t len,
                        bool is_number)
 {
-    const size_t n     = strlen(sign) + n_letters(text, len);
-    const size_t pad   = (size_t)s->width > n ? (size_t)s->width - n : 0;
-    const char   align = s->align ? s->align : is_number ? '>' : '<';
-    const size_t left  = align == '>' ? pad : align == '^' ? pad / 2 : 0;
+    const size_t n      = strlen(sign) + n_letters(text, len);
+    const size_t pad    = (size_t)s->width > n ? (size_t)s->width - n : 0;
+    const char   align  = s->align ? s->align : is_number ? '>' : '<';
+    const size_t left   = align == '>' ? pad : align == '^' ? pad / 2 : 0;
+    const size_t prefix = is_number && s->alternate && len > 2 && strchr("xXbo", text[1]) ? 2 : 0;
 
     for (size_t i = 0; i < left; i++)
         cq_str_add_char(out, s->fill);
     cq_str_add(out, sign);
+    if (align == '=' && prefix)
+        cq_str_add_n(out, text, prefix);
     for (size_t i = 0; align == '=' && i < pad; i++)
         cq_str_add_char(out, s->fill);
-    cq_str_add_n(out, text, len);
+    cq_str_add_n(out, text + (align == '=' ? prefix : 0), len - (align == '=' ? prefix : 0));
     for (size_t i = left; align != '=' && i < pad; i++)
         cq_str_add_char(out, s->fill);
 }

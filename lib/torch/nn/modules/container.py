@@ -341,3 +341,12 @@ class ParameterDict(Module):
         return "\n".join(
             f"  ({key}): {_described(value, 'torch.' + _TYPE_NAMES.get(value.dtype, 'Tensor'))}"
             for key, value in self.items())
+
+
+class Container(Module):
+    """The oldest container: its keyword arguments become children."""
+
+    def __init__(self, **kwargs):
+        super().__init__()
+        for name, module in kwargs.items():
+            self.add_module(name, module)

@@ -22,10 +22,16 @@ def eliminated(a, b):
     return b
 
 
+def batch_of(x):
+    return torch.zeros_like(x).sum([-2, -1], True)
+
+
 def solved(a, b):
-    batch = torch.zeros_like(a[..., :1, :1])
-    batch = batch + torch.zeros_like(b[..., :1, :1])
-    return eliminated(a + batch, b + batch)
+    if a.dim() > 2 or b.dim() > 2:
+        batch = batch_of(a) + batch_of(b)
+        a = a + batch
+        b = b + batch
+    return eliminated(a, b)
 
 
 def solve(a, b, left: bool, vector: bool):
@@ -48,7 +54,7 @@ def solve_triangular(a, b, upper: bool, left: bool, ones: bool):
 def triangular_solve(b, a, upper: bool, transpose: bool, ones: bool):
     t = triangle(a, upper, ones)
     t = t.transpose(-2, -1) if transpose else t
-    return solved(t, b), a + torch.zeros_like(b[..., :1, :1])
+    return solved(t, b), a + batch_of(b)
 
 
 def info_of(a):
@@ -222,7 +228,7 @@ def reflectors(a):
 def reflected_by(a, tau, b, transpose: bool):
     r = torch.arange(a.size(-2)).unsqueeze(-1)
     k = tau.size(-1)
-    b = b + torch.zeros_like(a[..., :1, :1])
+    b = b + batch_of(a)
     for j in range(k):
         i = j if transpose else k - 1 - j
         v = a.select(-1, i).unsqueeze(-1)

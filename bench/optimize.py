@@ -23,7 +23,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "peer"))
 import peers  # noqa: E402
 
-SIM = ROOT / ".cache/onnxsim/node_modules/onnxsim"
+CACHE = pathlib.Path(os.environ.get("CALQUE_CACHE", ROOT / ".cache"))
+SIM = CACHE / "onnxsim/node_modules/onnxsim"
 
 
 def operators(graph, into):

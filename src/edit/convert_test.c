@@ -227,6 +227,23 @@ static void the_opset_has_the_casts(void **state)
     }
 }
 
+/* A sine of large numbers shows the rounding of the inputs. */
+static void both_models_get_rounded_inputs(void **state)
+{
+    static const char    text[] = "<ir_version: 8, opset_import: [\"\" : 17]>\n"
+                                  "g (float[300] x) => (float[300] y) <float c = {64}> {\n"
+                                  "a = Mul (x, c)\n y = Sin (a) }";
+    cq_onnx_model       *m      = parse(text);
+    cq_precision_options options;
+
+    (void)state;
+    cq_precision_options_init(&options);
+    options.flags = CQ_PRECISION_IO;
+    CHECK_OK(cq_onnx_model_convert_float(m, CQ_DTYPE_BF16, &options));
+    prove(text, m, CQ_PROOF_LOSSY, 0.1);
+    cq_onnx_model_free(m);
+}
+
 static void kept_operators_keep_their_type(void **state)
 {
     const char          *keep[] = { "MatMul", "Tanh" };
@@ -268,6 +285,7 @@ int main(void)
         cmocka_unit_test(a_model_of_another_domain_only_is_unchanged),
         cmocka_unit_test(large_values_stay_float32),
         cmocka_unit_test(the_opset_has_the_casts),
+        cmocka_unit_test(both_models_get_rounded_inputs),
         cmocka_unit_test(kept_operators_keep_their_type),
         cmocka_unit_test(values_are_renamed),
     };

@@ -319,3 +319,34 @@ cq_status cq_input_set_map(cq_input_set *out, const cq_input_set *in, const cq_o
         cq_input_set_clear(out);
     return status;
 }
+
+static const cq_onnx_value_info *input_of(const cq_onnx_model *m, const char *name)
+{
+    for (uint32_t i = 0; i < m->graph->input.n; i++)
+        if (strcmp(m->graph->input.items[i]->name, name) == 0)
+            return m->graph->input.items[i];
+    return NULL;
+}
+
+cq_status cq_input_set_round(cq_input_set *set, const cq_onnx_model *m, const cq_onnx_model *other)
+{
+    cq_status status = CQ_OK;
+
+    for (size_t i = 0; i < set->n && status == CQ_OK; i++) {
+        const cq_onnx_value_info *info  = m->graph->input.items[i];
+        const cq_onnx_value_info *wants = input_of(other, info->name);
+        cq_onnx_value            *cast = NULL, *back = NULL;
+
+        if (!set->items[i] || !wants)
+            continue;
+        status = cast_value(&cast, set->items[i], wants);
+        if (status == CQ_OK)
+            status = cast_value(&back, cast, info);
+        cq_onnx_value_release(cast);
+        if (status == CQ_OK) {
+            cq_onnx_value_release(set->items[i]);
+            set->items[i] = back;
+        }
+    }
+    return status;
+}

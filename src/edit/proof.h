@@ -50,6 +50,10 @@ cq_status cq_input_set_load(cq_input_set *out, const cq_onnx_model *m, const cha
 cq_status cq_input_set_map(cq_input_set *out, const cq_input_set *in, const cq_onnx_model *from,
                            const cq_onnx_model *to);
 
+/* Rounds inputs that the other model declares with a narrower type, so that both compute with the
+ * same numbers. */
+cq_status cq_input_set_round(cq_input_set *set, const cq_onnx_model *m, const cq_onnx_model *other);
+
 /* Whether an input has an axis without a number in both models. */
 bool cq_inputs_are_dynamic(const cq_onnx_model *before, const cq_onnx_model *after);
 

@@ -142,6 +142,8 @@ static cq_status try_choice(proof *p, const cq_session *s, const cq_input_choice
             : cq_input_set_random(&r->inputs, p->before, p->after, choice, p->options.seed);
 
     if (status == CQ_OK)
+        status = cq_input_set_round(&r->inputs, p->before, p->after);
+    if (status == CQ_OK)
         status = run_set(&r->wanted, s, &r->inputs);
     if (status == CQ_OK && are_too_large(p, r->wanted)) {
         free_values(r->wanted, p->n_outputs);

@@ -152,6 +152,8 @@ def agreement(report):
 
 # ---- onnxruntime.quantization ---------------------------------------------------------
 
+CACHE = pathlib.Path(os.environ.get("CALQUE_CACHE", ROOT / ".cache"))
+
 # One process for each model, which says its peak memory at the end.
 PEER = '''
 import resource, sys, pathlib
@@ -224,7 +226,7 @@ def check_peer(mode, make, folder, extra=()):
 
 
 def against_peer(report):
-    if not (ROOT / ".cache" / "modern" / "sid" / ".complete").exists():
+    if not (CACHE / "modern" / "sid" / ".complete").exists():
         report.skipped("onnxruntime.quantization", "*** sid IS MISSING *** (tools/setup.sh modern)")
         return
     for mode in OURS:

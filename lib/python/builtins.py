@@ -5,6 +5,7 @@ defines classes.
 """
 
 Ellipsis = ...
+__debug__ = True
 
 
 class BaseException:

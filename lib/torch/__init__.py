@@ -131,6 +131,10 @@ class _TensorType:
     def __call__(self, *args):
         if len(args) == 1:
             data = args[0]
+            if isinstance(data, Size):
+                return _operator("aten::empty")(data, dtype=self.dtype)
+            if isinstance(data, Tensor):
+                return data.to(self.dtype)
             if type(data).__name__ == "ndarray":
                 return data.tensor.to(self.dtype)
             if isinstance(data, range):
@@ -158,6 +162,11 @@ def _new_tensor(*args):
     if len(args) == 1 and isinstance(args[0], Tensor):
         return args[0]
     return _TensorType(get_default_dtype())(*args)
+
+
+def _new(self, *args, device=None):
+    """x.new(…)"""
+    return _TensorType(self.dtype)(*(args or [0]))
 
 
 def _new_tensor_like(self, data, dtype=None, device=None, requires_grad=False):

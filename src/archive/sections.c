@@ -107,11 +107,21 @@ static cq_status visit(search *s, cq_val v, const char *path, int depth)
     return visit_dict(s, o->attrs, path, depth);
 }
 
+static bool is_empty(cq_val v)
+{
+    const cq_instance *o     = cq_instance_of(v);
+    const cq_dict     *pairs = v.kind == CQ_VAL_DICT ? v.u.dict : o ? o->pairs : NULL;
+
+    return pairs && !pairs->n;
+}
+
 cq_status cq_sections_find(cq_sections *out, cq_arena *arena, cq_val root)
 {
     search    s      = { .out = out, .arena = arena };
     cq_status status = visit(&s, root, "", 0);
 
+    if (status == CQ_OK && !out->n && is_empty(root)) /* of a module without parameters */
+        status = add(&s, "", root, 0);
     cq_ptr_map_clear(&s.seen);
     return status;
 }

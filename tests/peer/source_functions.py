@@ -16,6 +16,10 @@ import torch.nn.functional as F
 
 
 class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.v = nn.Parameter(torch.ones(3))
+
     def forward(self, {names}):
         return {result}
 """
@@ -36,6 +40,8 @@ CASES = [
     ("a * 2 if isinstance(a, torch.cuda.FloatTensor) else a * 3 if isinstance(a, (int, torch.FloatTensor)) else a", "Bx3"),
     ("torch.sparse_coo_tensor(b, a[:, 0], (6, 7)).to_dense()", "5x3", "int:6:2x5"),
     ("torch.mm(torch.sparse_coo_tensor(b.t(), torch.ones(len(b)), torch.Size([4, 3])), a)", "3x3", "int:3:5x2"),
+    ("a.new([1.5, 2]) + b.new([[1, 2], [3, 4]]), a.new(len(a), 2).zero_() + a.new(a.shape).fill_(2)[:, :2], len(a.new()) + a",
+     "Bx3", "int:9:Bx3"),
     ("a * 2 if a == None or None != a and a == 'x' else a * 3, a + (a != None) + ('x' == a)", "Bx3"),
     ("a[..., (1, 0)], a[:, (2, 0)] + a[:, [1]], a[((0, 1), (2, 0))]", "Bx3"),
     # A dynamic number of groups: each image has its own weight.
@@ -49,6 +55,8 @@ CASES = [
      "Bx4x5x4", "Bx4x3x3x3"),
     ("F.conv_transpose1d(a.reshape(1, -1, 5), b.reshape(-1, 3, 4), c.flatten(), stride=3, groups=a.shape[0])",
      "Bx4x5", "Bx4x3x4", "Bx3"),
+    # A weight that forward replaces, and one that it converts to its own type.
+    ("(setattr(self.v, 'data', a[0] * 2), self.v + a, self.v.data * self.to(a.dtype).v)[1:]", "Bx3"),
     ("torch.linalg.lstsq(a, b).solution", "Bx5x3", "Bx5x2"),
 ]
 

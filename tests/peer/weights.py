@@ -98,6 +98,14 @@ def containers(case, report):
         case.expect_right(save(case, "old.pth", case.state, _use_new_zipfile_serialization=False))
     with report.case("safetensors"):
         case.expect_right(safetensors(case, "net.safetensors", case.state))
+    with report.case("the empty state dict of a module without parameters"):
+        case.path("empty.py").write_text("import torch\n\n\nclass Net(torch.nn.Module):\n    def forward(self, x):\n"
+                                         "        return x * 2\n")
+        save(case, "empty.pth", torch.nn.ReLU().state_dict())
+        code, out, err = peers.calque("export", "empty.py", "--weights", "empty.pth", "--input", "2", cwd=case.folder)
+        assert code == 0, err
+        code, _, err = peers.calque("export", "net.py", "--weights", "empty.pth", "--input", "2", cwd=case.folder)
+        assert code == 1 and "missing" in err.lower(), err
     with report.case("pickled module"):
         case.expect_right(save(case, "whole.pt", case.model))
     with report.case("pickled module in a stream of pickles"):

@@ -209,6 +209,12 @@ static cq_status call_torch(cq_fncall *c)
     return call_library(c, "torch", c->row->how ? "_new_tensor_like" : "_new_tensor");
 }
 
+/* x.new(2, 3), x.new([1.5]): a constructor of PyTorch before 0.4. */
+static cq_status new_like(cq_fncall *c)
+{
+    return call_library(c, "torch", "_new");
+}
+
 /* x.type(torch.LongTensor), x.type("torch.LongTensor") */
 static cq_status convert_type(cq_fncall *c)
 {
@@ -449,6 +455,7 @@ const cq_builtin cq_builtins_natives[] = {
     { "__or__(list a, list b)", .fn = keys_as_sets, .how = 2 },
     { "__xor__(list a, list b)", .fn = keys_as_sets, .how = 3 },
     { "Tensor(...)", .fn = call_torch, .how = false },
+    { "new(Tensor self, ...)", .fn = new_like },
     { "new_tensor(Tensor self, data, dtype?, device?, requires_grad?)", .fn = call_torch,
       .how = true },
     { "type(Tensor self, kind?)", .fn = convert_type },

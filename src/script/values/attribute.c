@@ -443,8 +443,21 @@ static cq_status set_tensor_attribute(cq_eval *ev, cq_tensor *t, const char *nam
         t->requires_grad = v.u.b.value;
         return CQ_OK;
     }
-    if (strcmp(name, "data") == 0 && v.kind == CQ_VAL_TENSOR)
+    if (strcmp(name, "data") == 0 && v.kind == CQ_VAL_TENSOR) {
+        cq_val same;
+
+        /* A weight that forward replaces: an update in place has the same result. */
+        if (ev->cx->listener && t->dtype == v.u.tensor->dtype && t->rank == v.u.tensor->rank &&
+            (!t->tag.owner || t->tag.owner != v.u.tensor->tag.owner)) {
+            bool equal = true;
+
+            for (size_t i = 0; i < t->rank; i++)
+                equal &= cq_int_same(t->sizes[i], v.u.tensor->sizes[i]);
+            if (equal)
+                return CQ_CALL(ev, &same, "aten::copy_", cq_val_of_tensor(t), v);
+        }
         return cq_eval_rebind(ev, t, v.u.tensor);
+    }
     return CQ_OK;
 }
 

@@ -330,7 +330,10 @@ class Module:
                 module._apply(fn)
         for name, parameter in self._parameters.items():
             if parameter is not None:
-                parameter.data = fn(parameter.data)
+                data = parameter.data
+                converted = fn(data)
+                if converted is not data:
+                    parameter.data = converted
         for name, buffer in list(self._buffers.items()):
             if buffer is not None:
                 self._buffers[name] = fn(buffer)

@@ -143,7 +143,8 @@ def attention_down(
     if attn_mask is not None and dtype_for(attn_mask) == torch.bool:
         biased = biased + Where(attn_mask, like(0.0, q), like(-math.inf, q))
     elif attn_mask is not None:
-        biased = biased + attn_mask
+        is_same = dtype_for(attn_mask) == dtype_for(Q)
+        biased = biased + (attn_mask if is_same else Cast(attn_mask, to=dtype_for(Q)))
     if is_causal:
         seen = visible_keys(Q, K, past_key, None, -1, 0)
         biased = biased + Where(seen, like(0.0, q), like(-math.inf, q))

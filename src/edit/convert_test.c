@@ -227,6 +227,19 @@ static void the_opset_has_the_casts(void **state)
     }
 }
 
+static void masks_of_integers_are_added(void **state)
+{
+    static const char text[] = "<ir_version: 11, opset_import: [\"\" : 23]>\n"
+                               "g (float[1, 2, 3, 4] q, int32[3, 3] m) => (float[1, 2, 3, 4] y) {\n"
+                               "y = Attention (q, q, q, m) }";
+    cq_onnx_model    *m      = parse(text);
+
+    (void)state;
+    CHECK_OK(cq_onnx_model_convert_opset(m, 13));
+    prove(text, m, 0, 1e-3);
+    cq_onnx_model_free(m);
+}
+
 /* A sine of large numbers shows the rounding of the inputs. */
 static void both_models_get_rounded_inputs(void **state)
 {
@@ -285,6 +298,7 @@ int main(void)
         cmocka_unit_test(a_model_of_another_domain_only_is_unchanged),
         cmocka_unit_test(large_values_stay_float32),
         cmocka_unit_test(the_opset_has_the_casts),
+        cmocka_unit_test(masks_of_integers_are_added),
         cmocka_unit_test(both_models_get_rounded_inputs),
         cmocka_unit_test(kept_operators_keep_their_type),
         cmocka_unit_test(values_are_renamed),

@@ -9,10 +9,12 @@ has the decorators and the functions that only calque provides, the second the f
 Operators whose bodies call native functions cannot run in PyTorch. They are listed in
 expected/library.txt, which --bless rewrites; an operator that is missing there fails.
 """
+import ast
 import importlib.util
 import inspect
 import math
 import pathlib
+import re
 import runpy
 import sys
 import types
@@ -155,7 +157,16 @@ def has_complex(value):
     return isinstance(value, torch.Tensor) and value.is_complex()
 
 
-def check(one, function):
+def default_of(schema, name):
+    """The default of an argument that this PyTorch does not have yet; None without one."""
+    found = re.search(rf"\b{name}=('[^']*'|[^,)]*)", schema)
+    try:
+        return ast.literal_eval(found[1]) if found else None
+    except ValueError:
+        return None  # a memory format, which is not a literal
+
+
+def check(one, schema, function):
     op = make.overload_of(one["op"])
     if any("q" in str(getattr(arg, "dtype", "")) for arg in one["args"]) or \
             any(isinstance(arg, cases.packed) for arg in one["args"]):
@@ -164,13 +175,14 @@ def check(one, function):
     for arg in op._schema.arguments[len(args):]:
         args.append(arg.default_value if arg.has_default_value() else None)
     fresh = [arg.clone() if isinstance(arg, torch.Tensor)
-             else [arg] if isinstance(arg, int) and "List[int]" in str(schema.type) else arg
-             for arg, schema in zip(args, op._schema.arguments)]
+             else [arg] if isinstance(arg, int) and "List[int]" in str(known.type) else arg
+             for arg, known in zip(args, op._schema.arguments)]
     n_by_place = len(one["args"])
     names = [arg.name for arg in op._schema.arguments]
     expected = make.call(op, args[:n_by_place], dict(zip(names[n_by_place:], args[n_by_place:])))
     if not function.__defaults__:
-        fresh += [None] * (function.__code__.co_argcount - len(fresh))  # arguments of newer versions
+        newer = function.__code__.co_varnames[len(fresh):function.__code__.co_argcount]
+        fresh += [default_of(schema, name.rstrip("_")) for name in newer]
     compare(make.call(Function(function, names), fresh, {}), expected, one["tol"])
 
 
@@ -190,7 +202,7 @@ def main():
             rule = of_complex if has_complex(one["args"]) and one["op"] in of_complex else functions
             with report.case(f"{family} {i}: {one['op']}"):
                 try:
-                    check(one, rule[one["op"]][1])
+                    check(one, *rule[one["op"]])
                 except NeedsNative:
                     native_operators[one["op"]] = 1
     sys.argv += OPTIONS

@@ -371,7 +371,7 @@ static cq_status call_rows(cq_fncall *c, const entry *e, bool open_ended)
 
 bool cq_builtin_exists(const char *name)
 {
-    pthread_once(&once, build);
+    cq_once_do(&once, build);
     return *slot_of(name, strlen(name)) != NULL;
 }
 

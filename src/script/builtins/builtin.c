@@ -79,6 +79,7 @@ static unsigned kinds_of(const char *type, size_t len)
         { "sequence", BIT(LIST) }, { "items", BIT(LIST) | BIT(TUPLE) },
         { "dict", BIT(DICT) },     { "num", BIT(INT) | BIT(FLOAT) | BIT(BOOL) | BIT(COMPLEX) },
         { "int", BIT(INT) },       { "tensor", BIT(TENSOR) },
+        { "object", BIT(OBJECT) },
     };
 
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)

@@ -3,7 +3,7 @@
 #include "autograd/tape.h"
 #include "base/str.h"
 
-/* ---- what the functions of rows see ---- */
+/* ---- the interface of row functions ---- */
 
 cq_tensor *cq_grad_arg(const cq_grad *g, const char *name)
 {
@@ -183,7 +183,7 @@ cq_status cq_grad_step(cq_grad *g)
 
 /* ---- one call ---- */
 
-/* v's gradient grows by t. */
+/* Adds t to v's gradient. */
 static cq_status accumulate(cq_ctx *cx, cq_tape_value *v, cq_tensor *t)
 {
     if (v->gradient)
@@ -231,7 +231,7 @@ static cq_status go_back(cq_ctx *cx, cq_tape_call *call)
     return status;
 }
 
-/* ---- which calls matter ---- */
+/* ---- calls that outputs depend on ---- */
 
 /* Whether an output depends on the call, directly or through other calls. */
 static bool matters(cq_tape_call *call)
@@ -275,7 +275,7 @@ static cq_status check_all_known(cq_tape *tape)
     return status;
 }
 
-/* ---- the whole way ---- */
+/* ---- the backward pass ---- */
 
 static cq_status begin(cq_tape *tape, cq_ctx *cx, cq_tensor *output, cq_tensor *seed)
 {

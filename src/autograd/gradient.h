@@ -29,16 +29,17 @@ typedef struct cq_gradient cq_gradient;
 enum {
     CQ_GRADIENT_ZERO = 1, /* zeros for every argument */
     CQ_GRADIENT_MOVE = 3, /* the result is elements of the arguments, and zeros (move.c) */
-    CQ_GRADIENT_NONE = 2  /* results do not depend on arguments smoothly: they are constants */
+    CQ_GRADIENT_NONE = 2  /* results are not differentiable and count as constants */
 };
 
 struct cq_gradient {
     const char *op;
-    cq_status (*fn)(cq_grad *g); /* beside a function of lib/aten: for data, that for graphs */
+    cq_status (*fn)(cq_grad *g); /* if there is also a function in lib/aten: fn is for data, the
+                                    function for graphs */
     int  kind;
     bool own_body;   /* a tape records the operator's own body */
     bool first_only; /* other results than the first have no gradient */
-    int  variant;    /* tells rows that share their function apart */
+    int  variant;    /* distinguishes rows that share a function */
 };
 
 /* One backward step: a recorded call, and the gradients of its results. */
@@ -57,7 +58,8 @@ struct cq_grad {
     size_t n_slots;
 };
 
-/* Builds the table of rows. Whatever finds rows calls it first: without memory all are missing. */
+/* Builds the table of rows; must be called before rows are looked up. If memory runs out, all rows
+ * are missing. */
 cq_status cq_gradients_ready(void);
 
 /* The row of an operator; NULL if it has none. */
@@ -89,7 +91,7 @@ cq_tensor *cq_grad_arg(const cq_grad *g, const char *name);
 cq_tensor *cq_grad_result(const cq_grad *g, size_t index);
 cq_tensor *cq_grad_of(cq_grad *g, size_t index);
 
-/* Whether the argument has a gradient that someone waits for. */
+/* Whether the gradient of the argument is needed. */
 bool cq_grad_wants(const cq_grad *g, const char *name);
 
 /* Adds a gradient. Broadcast dimensions are summed, and it is converted to the argument's dtype. */
@@ -99,7 +101,7 @@ cq_status cq_grad_set_item(cq_grad *g, const char *name, size_t index, cq_tensor
 /* Zeros for every argument that has a gradient. */
 cq_status cq_grad_zeros(cq_grad *g);
 
-/* t summed to the sizes of like, which it was broadcast from. */
+/* t summed to the sizes of like, from which it was broadcast. */
 cq_tensor *cq_sum_to(cq_ctx *cx, cq_tensor *t, const cq_tensor *like);
 
 /* move.c: the gradient of a tensor among the arguments whose elements the call only moves. */
@@ -108,7 +110,7 @@ cq_tensor *cq_grad_moved(cq_grad *g, const cq_tensor *arg);
 /* backward.c: computes the requested gradients of the arguments, by the row or because it is a
  * view. Tensors may be fake: then a listener records the operators of the gradient. */
 cq_status cq_grad_step(cq_grad *g);
-bool      cq_grad_is_known(const cq_op *op); /* whether it can */
+bool      cq_grad_is_known(const cq_op *op); /* whether cq_grad_step supports the operator */
 
 /* For rows that call a kernel: fails if there is no data. */
 cq_status cq_grad_need_data(const cq_grad *g);

@@ -52,7 +52,7 @@ cq_status cq_gradients_start(cq_gradients *g, cq_ctx **cx)
     return CQ_OK;
 }
 
-/* The same parameter under a second name counts once. */
+/* A parameter with a second name counts once. */
 static bool is_known(const cq_gradients *g, const cq_tensor *t)
 {
     for (size_t i = 0; i < g->parameters.n; i++) {

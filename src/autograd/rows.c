@@ -56,8 +56,7 @@ static cq_status add_all(void)
     return cq_library_each("gradient_of", add_function, NULL);
 }
 
-/* A row that names no operator shows as a gradient that is missing; the test that walks the rows
- * finds it. */
+/* A row with an unknown operator name is ignored; the test that walks the rows reports it. */
 static cq_status build(void)
 {
     cq_status status = add_all();
@@ -92,7 +91,7 @@ const cq_gradient *cq_gradient_at(size_t index)
     return index < table.of_library.n ? table.of_library.items[index] : NULL;
 }
 
-/* ---- custom functions bring their own ---- */
+/* ---- gradients of custom functions ---- */
 
 static cq_status grad_of_function(cq_grad *g)
 {

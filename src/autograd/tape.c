@@ -49,7 +49,7 @@ static void *value_of_outsider(cq_tracks *tracks, cq_ctx *cx, cq_tensor *t)
     return v;
 }
 
-/* A call on the tape reads v, which t shows. */
+/* Retains the data of v, which is t, for a call on the tape. */
 static cq_tensor *keep(cq_tape *tape, cq_tape_value *v, const cq_tensor *t)
 {
     if (!v->data) {
@@ -150,7 +150,7 @@ static cq_status copy_vals(noting *n, cq_val **out, size_t *n_out, const cq_val 
     return CQ_OK;
 }
 
-/* The tensors of plain arguments belong to their values; lists and texts are the call's. */
+/* Tensors belong to their values; lists and texts belong to the call. */
 static void release_vals(cq_val *vals, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

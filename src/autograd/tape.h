@@ -25,11 +25,11 @@ typedef struct cq_tape_call cq_tape_call;
 struct cq_tape_call {
     cq_tape_call   *before;
     const cq_op    *op;
-    cq_val         *args, *results; /* whose tensors are the data of values */
+    cq_val         *args, *results; /* tensors in them are the data of values */
     size_t          n_args, n_results;
     cq_tape_value **inputs, **outputs; /* every tensor among the arguments, the results */
     size_t          n_inputs, n_outputs;
-    size_t         *of_input; /* the argument that it is or is contained in */
+    size_t         *of_input; /* index of the argument that is or contains the tensor */
     const char     *path, *class_name;
     cq_location     location;
 };
@@ -41,7 +41,7 @@ struct cq_tape {
     cq_tape_value *with_data;
     cq_map         leaves; /* by the identity of their memory */
     cq_intern      texts;
-    bool           done; /* went back already */
+    bool           done; /* the backward pass has run */
 };
 
 void cq_tape_call_release(cq_tape_call *call);

@@ -32,7 +32,7 @@ static void end(run *r)
     cq_tensor_release(r->x);
 }
 
-/* Goes back from y with ones and compares the gradient of x. */
+/* Runs the backward pass from y with ones and compares the gradient of x. */
 static void check_gradient(run *r, cq_tensor *y, const double *want)
 {
     cq_tensor *g;
@@ -182,7 +182,7 @@ static void twice(cq_ctx *cx, void *user, cq_tensor *const *in, cq_tensor **out)
     out[0] = CQ_OP(cx, "aten::mul.Scalar", TENSOR(in[0]), INT(2));
 }
 
-/* Not what twice would give, to be seen. */
+/* A gradient that differs from the correct one, to detect its use. */
 static void a_hundred(cq_ctx *cx, void *user, cq_tensor *const *in, cq_tensor *const *out,
                       cq_tensor *const *grad_out, cq_tensor **grad_in)
 {

@@ -17,7 +17,7 @@
 #include "base/map.h"
 #include "base/source.h"
 
-/* Brackets and blocks inside of each other: bounds the parser's own recursion. */
+/* Maximum nesting of brackets and blocks, which bounds the recursion of the parser. */
 #define CQ_LANG_MAX_NESTING 400
 
 /* The height of an expression tree; a + b + c has three levels: bounds the recursion of its
@@ -443,7 +443,7 @@ struct cq_ast_class {
     size_t             n_keywords;
     cq_ast_type_params type_params;
     cq_ast_block       body;
-    const cq_ast_stmt *other;  /* the first statement that is not among the following, or NULL */
+    const cq_ast_stmt *other;  /* the first statement of another kind, or NULL */
     cq_ast_field      *fields; /* attributes, constants, members */
     size_t             n_fields;
     cq_ast_def       **methods;
@@ -492,7 +492,7 @@ cq_status cq_parse(cq_unit **out, cq_intern *names, const char *file, const char
 cq_status cq_parse_part(cq_unit **out, cq_intern *names, const cq_source *source, cq_span range);
 void      cq_unit_free(cq_unit *unit);
 
-/* How messages name a construct that is not supported: "'yield'", "a set". */
+/* The name of a construct in messages: "'yield'", "a set". */
 const char *cq_ast_expr_text(const cq_ast_expr *x);
 const char *cq_ast_stmt_text(const cq_ast_stmt *s);
 

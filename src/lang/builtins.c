@@ -263,7 +263,7 @@ static cq_val on_floats(cq_lang *l, cq_ast_op op, double x, double y)
     case CQ_AST_FLOOR_DIV: return cq_val_of_f64(cq_number_floor_divide(x, y));
     case CQ_AST_MOD: return cq_val_of_f64(cq_number_modulo(x, y));
     case CQ_AST_POW: return cq_val_of_f64(pow(x, y));
-    default: return cq_lang_fail(l, CQ_E_INTERNAL, "the operator does not take floats");
+    default: return cq_lang_fail(l, CQ_E_INTERNAL, "the operator is not available for floats");
     }
 }
 
@@ -280,7 +280,7 @@ cq_val cq_lang_binary(cq_lang *l, cq_ast_op op, cq_val a, cq_val b)
     if (!cq_lang_is_number(a) && !cq_lang_is_number(b) && op == CQ_AST_ADD)
         return concatenate(l, a, b);
     if (!numbers)
-        return cq_lang_fail(l, CQ_E_TYPE, "an operator does not take %s and %s",
+        return cq_lang_fail(l, CQ_E_TYPE, "unsupported operands %s and %s",
                             cq_val_kind_name(a.kind), cq_val_kind_name(b.kind));
     if (a.kind != CQ_VAL_FLOAT && b.kind != CQ_VAL_FLOAT && op != CQ_AST_DIV && op != CQ_AST_POW)
         return on_ints(l, op, int_of(a), int_of(b));
@@ -358,7 +358,7 @@ static cq_val max(cq_lang *l, const cq_val *args, size_t n)
     return extreme(l, args, n, false);
 }
 
-/* The least integer has no opposite: the greatest is the nearest. */
+/* The negative of the least integer does not exist; the result is the greatest integer. */
 static cq_val absolute(cq_lang *l, const cq_val *args, size_t n)
 {
     int64_t i;
@@ -424,7 +424,7 @@ static cq_val reverse(cq_lang *l, const cq_val *args, size_t n)
     return out;
 }
 
-/* Halves go to the even neighbour; the result stays within an int64. */
+/* Halves are rounded to even; the result is clamped to int64. */
 static cq_val nearest(cq_lang *l, const cq_val *args, size_t n)
 {
     (void)n;

@@ -93,7 +93,7 @@ static cq_status check_keys(const cq_decorator *d, const struct declaration *of)
         if (!has_word(of->flags, key->name))
             return fail_key(d, of, key->name);
         if (strcmp(key->value, "True") != 0)
-            return cq_decorator_fail(d, "key %s is True or absent, got %s", key->name, key->value);
+            return cq_decorator_fail(d, "key %s expects True, got %s", key->name, key->value);
     }
     return CQ_OK;
 }

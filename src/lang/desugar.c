@@ -1,4 +1,4 @@
-/* Exits without jumps. What follows a statement that may leave is done only if it did not:
+/* Rewrites exits without jumps. Statements after one that may exit run only if it did not:
  *
  *     if c:                    if c:
  *         return a                 %result = a
@@ -6,8 +6,8 @@
  *     return y                     y = f(x)
  *                                  %result = y
  *
- * Where one side of an if always leaves, the rest of the block simply goes to the other side. Where
- * both may go on, those that leave set a flag, and the rest is in an if that asks for it:
+ * If one side of an if always exits, the rest of the block moves to the other side. If both sides
+ * may continue, exits set a flag, and the rest is in an if that tests it:
  *
  *     if c:                    if c:
  *         if d:                    if d:
@@ -42,7 +42,7 @@ enum { MAX_RESTS = 16 };
 /* A flag variable that is set by an exit. */
 typedef struct flag {
     const char *name;
-    bool        is_read; /* else its assignments do nothing */
+    bool        is_read; /* otherwise its assignments are omitted */
     CQ_VEC(cq_ast_stmt *) sets;
 } flag;
 
@@ -72,7 +72,7 @@ typedef struct pass {
 
 typedef CQ_VEC(cq_ast_stmt *) statements;
 
-/* ---- where statements lead ---- */
+/* ---- control flow of statements ---- */
 
 typedef struct outcome {
     bool falls;  /* control may reach the next statement */
@@ -113,7 +113,8 @@ static unsigned exits_in_try(const cq_ast_try *t, bool all)
     return found;
 }
 
-/* Which of them are in a block; of loops inside of it, what leaves the block too, unless all. */
+/* The exits in a block. Of loops inside of it, only exits that leave the block count, unless all is
+ * set. */
 static unsigned exits_in(const cq_ast_block *b, bool all)
 {
     unsigned found = 0;
@@ -227,7 +228,7 @@ static cq_ast_stmt *next(todo **t)
     return *t ? (*t)->block->items[(*t)->at] : NULL;
 }
 
-/* ---- making statements ---- */
+/* ---- creating statements ---- */
 
 static cq_ast_expr *new_expr(pass *p, cq_ast_expr x)
 {
@@ -301,7 +302,7 @@ static const char *numbered(pass *p, const char *what)
 
 /* ---- flags ---- */
 
-/* Sets it, unless it is never tested. */
+/* Sets a flag, unless it is never tested. */
 static cq_status set_flag(pass *p, flag *f, bool truth, cq_span at, statements *out)
 {
     cq_ast_stmt *s = new_set(p, f, truth, at);
@@ -642,7 +643,7 @@ static cq_status do_rest(pass *p, level *l, todo **t, int depth, bool is_base, s
         (*t)->at++;
         CQ_TRY(do_stmt(p, l, s, t, depth, out));
         if (!o.falls)
-            *t = NULL; /* nothing comes here */
+            *t = NULL; /* unreachable */
         if (!o.leaves)
             continue;
         if (depth >= MAX_RESTS && !is_base)

@@ -91,7 +91,7 @@ static cq_val call_target(frame *fr, const cq_ast_expr *x, const void *target, c
         return t->builtin->fn(fr->l, args, n);
     if (t->host)
         return fr->l->host->call(fr->l, t->host, args, n);
-    return cq_lang_fail(fr->l, CQ_E_INTERNAL, "%.*s does not take %s",
+    return cq_lang_fail(fr->l, CQ_E_INTERNAL, "%.*s does not support %s",
                         (int)(x->at.end - x->at.start), fr->f->unit->source.text + x->at.start,
                         cq_val_kind_name(args[0].kind));
 }
@@ -147,7 +147,7 @@ static cq_val compare(frame *fr, cq_ast_op op, cq_val a, cq_val b)
     }
 }
 
-/* a < b < c: until one does not hold. */
+/* a < b < c: stops at the first comparison that is false. */
 static cq_val eval_compare(frame *fr, const cq_ast_expr *x)
 {
     cq_val left = eval(fr, x->u.compare.items[0]), out = CQ_NONE;
@@ -295,7 +295,7 @@ static cq_val eval_index(frame *fr, const cq_ast_expr *x)
 
 /* ---- lambdas ---- */
 
-/* An expression that waits. It sees the variables of its function, as long as that runs. */
+/* A lambda: an expression that is evaluated later, with the variables of the running function. */
 typedef struct lambda_box {
     cq_box             box;
     frame             *fr;
@@ -395,7 +395,7 @@ static void assign(frame *fr, const cq_ast_expr *target, cq_val v)
         assign(fr, target->u.items.items[i], items[i]);
 }
 
-/* items += more: the list itself grows. */
+/* items += more changes the list in place. */
 static void augment(frame *fr, const cq_ast_stmt *s)
 {
     cq_val        to = eval(fr, s->u.augment.target), v = eval(fr, s->u.augment.value);

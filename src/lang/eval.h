@@ -41,7 +41,7 @@ struct cq_lang_host {
 
     cq_val (*call)(cq_lang *l, const void *target, const cq_val *args, size_t n);
 
-    /* Operators on values of the host: at least one of a, b (of v) is such. */
+    /* Operators with at least one operand that is a value of the host. */
     cq_val (*binary)(cq_lang *l, cq_ast_op op, cq_val a, cq_val b);
     cq_val (*negate)(cq_lang *l, cq_val v);
 
@@ -53,7 +53,7 @@ struct cq_lang_host {
      * not fixed. */
     bool compares_symbols;
 
-    /* Tells that a variable with an object was read. Optional. */
+    /* Called when a variable with an object is read. Optional. */
     void (*touch)(cq_lang *l, cq_val v);
 
     cq_val (*own)(cq_lang *l, cq_val v); /* keeps v until the evaluation ends */

@@ -34,7 +34,7 @@ MISTAKES = (
     ("an unknown key", "aten/activation.py", ZIG.replace('")', '", view=True)', 1) + "    return self * n\n", 1,
      "operator has no key view; expected one of: of_views"),
     ("a flag that is False", "aten/activation.py", ZIG.replace('")', '", random=False)', 1) + "    return self * n\n", 1,
-     "key random is True or absent, got False"),
+     "key random expects True, got False"),
     ("a function without return", "aten/activation.py", ZIG + "    y = self * n\n", 2, "is None, expected a tensor"),
     ("another number of results", "aten/activation.py", ZIG.replace("-> Tensor", "-> (Tensor, Tensor)") + "    return self\n",
      2, "returns 1 values, expected 2"),

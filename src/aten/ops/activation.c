@@ -3,13 +3,13 @@
 
 #define SAME cq_shape_of_operands
 
-/* An operator that only floats have. */
+/* The shape rule of operators that accept only floats. */
 static cq_status real_shape(cq_opcall *c)
 {
     cq_dtype dtype = c->args[0].u.tensor->dtype;
 
     if (!cq_dtype_is_float(dtype))
-        return cq_call_fail(c, CQ_E_TYPE, "works on floats, not on %s", cq_dtype_name(dtype));
+        return cq_call_fail(c, CQ_E_TYPE, "expected floats, got %s", cq_dtype_name(dtype));
     return cq_shape_of_self(c);
 }
 

@@ -1,7 +1,7 @@
-/* Bessel's functions of orders 0 and 1: of the first and second kind, the modified ones of the
- * second kind, and the spherical one. Those of the first kind for imaginary arguments are in
- * fitted.c, as are the rules by which the polynomials were made: from Chebyshev's points in 40
- * digits, the highest power first, in a variable between -1 and 1. */
+/* Bessel functions of orders 0 and 1: of the first and second kind, modified of the second kind,
+ * and spherical. The modified functions of the first kind are in fitted.c, which also describes how
+ * the polynomials were computed: from Chebyshev points in 40 digits, highest power first, in a
+ * variable between -1 and 1. */
 #include "aten/core/op.h"
 
 /* clang-format off */

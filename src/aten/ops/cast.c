@@ -2,7 +2,7 @@
  * returned itself, as in PyTorch. */
 #include "aten/core/ctx.h"
 
-/* The result is self itself. */
+/* Whether the result is self. */
 static bool is_already(const cq_opcall *c, const cq_tensor *self)
 {
     return cq_arg_dtype(c, "dtype", self->dtype) == self->dtype && !cq_arg_bool(c, "copy");
@@ -35,8 +35,8 @@ static cq_status clone_run(cq_opcall *c)
 
 enum { CONTIGUOUS_FORMAT, PRESERVE_FORMAT };
 
-/* Channels-last is an order in memory, not of dimensions: it makes a copy here, and what
- * follows does not see the difference. */
+/* Channels-last is an order in memory, not of dimensions. It makes a copy here; later operators do
+ * not depend on it. */
 static bool needs_copy(const cq_opcall *c)
 {
     return cq_arg_i64(c, "memory_format") > PRESERVE_FORMAT ||

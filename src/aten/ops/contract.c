@@ -41,7 +41,8 @@ static cq_status read_term(const cq_opcall *c, term *out, const char *at, const 
             continue;
         if (*at == '.') {
             if (seen || end - at < 3 || strncmp(at, "...", 3) != 0)
-                return cq_call_fail(c, CQ_E_ARGUMENT, "a dot in the equation is no \"...\"");
+                return cq_call_fail(c, CQ_E_ARGUMENT,
+                                    "unexpected '.' in the equation; expected \"...\"");
             seen = true;
             at += 2;
             for (size_t i = 0; i < ellipsis && out->n < CQ_MAX_RANK; i++)
@@ -49,8 +50,8 @@ static cq_status read_term(const cq_opcall *c, term *out, const char *at, const 
             continue;
         }
         if (label < 0)
-            return cq_call_fail(c, CQ_E_ARGUMENT,
-                                "the equation has a '%c' where a letter should be", *at);
+            return cq_call_fail(c, CQ_E_ARGUMENT, "expected a letter in the equation, got '%c'",
+                                *at);
         if (out->n == CQ_MAX_RANK)
             return cq_call_fail(c, CQ_E_ARGUMENT, "a term of the equation is too long");
         out->labels[out->n++] = label;
@@ -58,7 +59,7 @@ static cq_status read_term(const cq_opcall *c, term *out, const char *at, const 
     return CQ_OK;
 }
 
-/* How many axes are left for "..." in a term of a tensor of this rank. */
+/* The number of axes that "..." stands for in a term of a tensor of this rank. */
 static cq_status count_ellipsis(const cq_opcall *c, const char *at, const char *end, size_t rank,
                                 size_t *out)
 {
@@ -71,7 +72,8 @@ static cq_status count_ellipsis(const cq_opcall *c, const char *at, const char *
     }
     if (letters > rank || (!has && letters != rank))
         return cq_call_fail(c, CQ_E_ARGUMENT,
-                            "the equation names %zu axes of a tensor that has %zu", letters, rank);
+                            "the equation has %zu labels for a tensor of %zu dimensions", letters,
+                            rank);
     *out = rank - letters;
     return CQ_OK;
 }
@@ -94,7 +96,7 @@ static cq_status read_operands(const cq_opcall *c, einsum *e, const char *text, 
             size_t      rank = (size_t)e->ranks[i].u.i.value;
 
             if ((*stop == ',') != (i + 1 < e->n_operands))
-                return cq_call_fail(c, CQ_E_ARGUMENT, "the equation is not for %zu tensors",
+                return cq_call_fail(c, CQ_E_ARGUMENT, "the equation does not have %zu terms",
                                     e->n_operands);
             if (pass == 0)
                 CQ_TRY(count_ellipsis(c, at, stop, rank, &ellipsis[i]));
@@ -129,7 +131,7 @@ static cq_status read_equation(const cq_opcall *c, einsum *e, const char *text)
     const char *end = text + strlen(text), *arrow = strstr(text, "->");
 
     if (e->n_operands < 1 || e->n_operands > MAX_OPERANDS)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "takes 1 to %d tensors, not %zu", MAX_OPERANDS,
+        return cq_call_fail(c, CQ_E_ARGUMENT, "expected 1 to %d tensors, got %zu", MAX_OPERANDS,
                             e->n_operands);
     CQ_TRY(read_operands(c, e, text, arrow ? arrow : end));
     if (arrow)

@@ -17,14 +17,15 @@ static cq_status read_padding_word(const cq_opcall *c, cq_conv *v)
     if (strcmp(word, "valid") == 0)
         return CQ_OK;
     if (strcmp(word, "same") != 0)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "padding should be \"same\" or \"valid\", not \"%s\"",
+        return cq_call_fail(c, CQ_E_ARGUMENT, "expected padding \"same\" or \"valid\", got \"%s\"",
                             word);
     v->same = true;
     for (size_t i = 0; i < v->n; i++) {
         int64_t total = v->window.dilation[i] * (v->w->sizes[i + 2].value - 1);
 
         if (v->window.stride[i] != 1)
-            return cq_call_fail(c, CQ_E_ARGUMENT, "padding \"same\" needs a stride of 1, not %lld",
+            return cq_call_fail(c, CQ_E_ARGUMENT,
+                                "padding \"same\" requires a stride of 1, got %lld",
                                 (long long)v->window.stride[i]);
         v->window.padding[i] = total / 2;
         v->after[i]          = total - total / 2;
@@ -48,18 +49,19 @@ static cq_status check_channels(const cq_opcall *c, const cq_conv *v)
     int64_t out;
 
     if (v->groups < 1 || v->groups > CQ_WINDOW_MAX || first % v->groups)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "%lld groups do not divide a weight of %lld channels",
-                            (long long)v->groups, (long long)first);
+        return cq_call_fail(c, CQ_E_ARGUMENT,
+                            "the %lld channels of the weight are not divisible by %lld groups",
+                            (long long)first, (long long)v->groups);
     out = v->transposed ? per_group * v->groups : first;
     if (in != (v->transposed ? first : per_group * v->groups))
-        return cq_call_fail(c, CQ_E_TYPE, "the input should have %lld channel%s but has %lld",
+        return cq_call_fail(c, CQ_E_TYPE, "expected an input of %lld channel%s, got %lld",
                             (long long)(v->transposed ? first : per_group * v->groups),
                             (v->transposed ? first : per_group * v->groups) == 1 ? "" : "s",
                             (long long)in);
     if (v->bias && (v->bias->rank != 1 || v->bias->sizes[0].value != out))
-        return cq_call_fail(c, CQ_E_TYPE, "the bias should have %lld elements", (long long)out);
+        return cq_call_fail(c, CQ_E_TYPE, "expected a bias of %lld elements", (long long)out);
     if (v->x->dtype != v->w->dtype || (v->bias && v->bias->dtype != v->x->dtype))
-        return cq_call_fail(c, CQ_E_TYPE, "input and weight should have one dtype, not %s and %s",
+        return cq_call_fail(c, CQ_E_TYPE, "expected input and weight of one dtype, got %s and %s",
                             cq_dtype_name(v->x->dtype), cq_dtype_name(v->w->dtype));
     return CQ_OK;
 }
@@ -71,7 +73,7 @@ cq_status cq_conv_read(const cq_opcall *c, cq_conv *v)
                     .bias   = cq_arg_tensor(c, "bias"),
                     .groups = cq_arg_i64(c, "groups") };
     if (v->w->rank < 3 || v->w->rank > 2 + CQ_MAX_SPATIAL)
-        return cq_call_fail(c, CQ_E_TYPE, "the weight should have 3 to %d dimensions but has %u",
+        return cq_call_fail(c, CQ_E_TYPE, "expected a weight of 3 to %d dimensions, got %u",
                             2 + CQ_MAX_SPATIAL, v->w->rank);
     v->n = v->w->rank - 2;
     v->transposed =
@@ -216,7 +218,7 @@ static cq_status col2im_shape(cq_opcall *c)
     if (x->sizes[lead - 1].value % taps)
         return cq_call_fail(c, CQ_E_TYPE, "%lld channels are not a multiple of a window of %lld",
                             (long long)x->sizes[lead - 1].value, (long long)taps);
-    columns = cq_size_mul(c, positions[0], positions[1]).value; /* which wraps around */
+    columns = cq_size_mul(c, positions[0], positions[1]).value; /* the product may wrap around */
     if (x->sizes[lead].value != columns)
         return cq_call_fail(c, CQ_E_TYPE,
                             "the window has %lld positions but the input %lld columns",

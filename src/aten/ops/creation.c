@@ -55,8 +55,8 @@ static cq_status fill_with(cq_tensor *out, cq_val v)
     return cq_kernel_fill_i64(out, v.kind == CQ_VAL_BOOL ? v.u.b.value : v.u.i.value);
 }
 
-/* Weights are made by torch.empty and replaced by those of a file: their memory is never touched.
- */
+/* Fills lazily: weights made by torch.empty and then replaced by those of a file never touch their
+ * memory. */
 static bool fill_later(cq_tensor *out, cq_val v)
 {
     const int64_t whole = v.kind == CQ_VAL_BOOL ? v.u.b.value : v.u.i.value;
@@ -90,7 +90,7 @@ static cq_status refill_tensor_shape(cq_opcall *c)
     return cq_shape_of_self(c);
 }
 
-/* src in the sizes and dtype of self: also copy_, to which it is the plain twin. */
+/* src in the sizes and dtype of self; copy_ is its in-place variant. */
 static cq_status copy_shape(cq_opcall *c)
 {
     cq_tensor *self = c->args[0].u.tensor, *src = c->args[1].u.tensor;
@@ -101,7 +101,7 @@ static cq_status copy_shape(cq_opcall *c)
     for (size_t i = 0; i < rank; i++)
         if (rank > self->rank ||
             (sizes[i].value != self->sizes[i].value && !cq_size_is_dont_care(c, sizes[i])))
-            return cq_call_fail(c, CQ_E_ARGUMENT, "src does not fit into self");
+            return cq_call_fail(c, CQ_E_ARGUMENT, "src does not broadcast to self");
     return cq_shape_of_self(c);
 }
 
@@ -178,7 +178,7 @@ static cq_status arange_shape(cq_opcall *c)
         bool   down = by.value < 0;
 
         if (by.value == 0)
-            return cq_call_fail(c, CQ_E_ARGUMENT, "the step is 0");
+            return cq_call_fail(c, CQ_E_ARGUMENT, "expected a step other than 0");
         n = down ? cq_size_sub(c, whole_of(r.start), whole_of(r.end))
                  : cq_size_sub(c, whole_of(r.end), whole_of(r.start));
         if (down)
@@ -203,7 +203,7 @@ static cq_status arange_run(cq_opcall *c)
     return cq_kernel_arange_i64(out, whole_of(r.start).value, whole_of(r.step).value);
 }
 
-/* range includes its end, and is real by default. */
+/* range includes its end and is floating-point by default. */
 static cq_status range_shape(cq_opcall *c)
 {
     cq_dtype dtype = cq_arg_dtype(c, "dtype", cq_default_float(c->cx->default_float)), ignored;
@@ -223,7 +223,8 @@ static cq_status linspace_shape(cq_opcall *c)
     cq_int n = cq_arg_int(c, "steps");
 
     if (n.value < 0)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "%lld steps are below 0", (long long)n.value);
+        return cq_call_fail(c, CQ_E_ARGUMENT, "expected at least 0 steps, got %lld",
+                            (long long)n.value);
     return cq_result(c, 0, cq_arg_dtype(c, "dtype", cq_default_float(c->cx->default_float)), 1, &n);
 }
 
@@ -239,7 +240,7 @@ static cq_status eye_shape(cq_opcall *c)
     cq_int n = cq_arg_int(c, "n"), sizes[2] = { n, has_arg(c, "m") ? cq_arg_int(c, "m") : n };
 
     if (sizes[0].value < 0 || sizes[1].value < 0)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "a size is below 0");
+        return cq_call_fail(c, CQ_E_ARGUMENT, "expected sizes of at least 0");
     return cq_result(c, 0, cq_arg_dtype(c, "dtype", cq_default_float(c->cx->default_float)), 2,
                      sizes);
 }
@@ -273,7 +274,7 @@ static cq_status number_shape(cq_opcall *c)
 {
     cq_val v = c->args[0];
 
-    /* scalar_tensor alone makes floats of integers. */
+    /* Only scalar_tensor converts integers to floats. */
     return cq_result(c, 0,
                      cq_arg_dtype(c, "dtype",
                                   has_arg(c, "s") ? cq_default_float(c->cx->default_float)
@@ -292,10 +293,10 @@ static cq_status measure(cq_opcall *c, const cq_val *v, size_t depth, size_t *ra
 {
     if (v->kind != CQ_VAL_LIST && v->kind != CQ_VAL_TUPLE) {
         if (v->kind != CQ_VAL_INT && v->kind != CQ_VAL_FLOAT && v->kind != CQ_VAL_BOOL)
-            return cq_call_fail(c, CQ_E_TYPE, "a tensor is made of numbers, not of %s",
+            return cq_call_fail(c, CQ_E_TYPE, "expected numbers, got %s",
                                 cq_val_kind_name(v->kind));
         if (*rank != SIZE_MAX && *rank != depth)
-            return cq_call_fail(c, CQ_E_ARGUMENT, "the lists are not all equally deep");
+            return cq_call_fail(c, CQ_E_ARGUMENT, "the lists have different nesting depths");
         *rank  = depth;
         *dtype = cq_dtype_promote(*dtype, dtype_of_number(c, *v));
         return CQ_OK;
@@ -303,7 +304,7 @@ static cq_status measure(cq_opcall *c, const cq_val *v, size_t depth, size_t *ra
     if (depth == CQ_MAX_RANK)
         return cq_call_fail(c, CQ_E_ARGUMENT, "lists are nested more than %d deep", CQ_MAX_RANK);
     if (sizes[depth].value >= 0 && sizes[depth].value != (int64_t)v->u.list->n)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "lists of %lld and %zu items side by side",
+        return cq_call_fail(c, CQ_E_ARGUMENT, "lists of one level have %lld and %zu items",
                             (long long)sizes[depth].value, v->u.list->n);
     sizes[depth] = cq_i((int64_t)v->u.list->n);
     if (v->u.list->n == 0) /* the depth is unknown */
@@ -362,12 +363,12 @@ static cq_status one_hot(cq_opcall *c)
     cq_int     n = cq_arg_int(c, "num_classes");
 
     if (x->dtype != CQ_DTYPE_I64)
-        return cq_call_fail(c, CQ_E_TYPE, "classes must be of int64, not %s",
+        return cq_call_fail(c, CQ_E_TYPE, "expected classes of int64, got %s",
                             cq_dtype_name(x->dtype));
     if (n.value < 0 && !n.expr) {
         most = CQ_OP(c->cx, "aten::max", TENSOR(x));
         CQ_TRY(c->cx->status);
-        if (!cq_tensor_has_data(most)) /* only an export to an old opset takes it apart */
+        if (!cq_tensor_has_data(most)) /* only an export to an old opset decomposes it */
             return cq_call_fail(c, CQ_E_UNSUPPORTED,
                                 "a number of classes that depends on data needs "
                                 "OneHot, which came with opset 9");
@@ -384,7 +385,7 @@ static cq_status one_hot(cq_opcall *c)
                                 CQ_OP(c->cx, "aten::to.dtype", TENSOR(x), DTYPE(CQ_DTYPE_I64)));
 }
 
-/* Without data the number of classes may be anyone's guess. */
+/* Without data the number of classes may be unknown. */
 static cq_status one_hot_shape(cq_opcall *c)
 {
     cq_tensor *x = c->args[0].u.tensor;

@@ -23,7 +23,7 @@ cq_status cq_broadcast_vals(cq_opcall *c, size_t *rank, cq_int *sizes, const cq_
     return CQ_OK;
 }
 
-/* A fraction of an integer cannot be added; PyTorch refuses it. */
+/* PyTorch rejects a floating-point alpha for integers. */
 static cq_status check_alpha(const cq_opcall *c, cq_dtype dtype)
 {
     int at = cq_schema_find(c->op->schema, "alpha");
@@ -83,7 +83,7 @@ cq_tensor *cq_operand_tensor(cq_opcall *c, cq_val v, cq_dtype dtype)
     return c->cx->status == CQ_OK ? t : NULL;
 }
 
-/* The numbers after the operands. */
+/* Reads the numbers after the operands. */
 static void read_params(const cq_opcall *c, cq_params *p)
 {
     double *reals[] = { &p->a, &p->b, &p->c };

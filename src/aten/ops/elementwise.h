@@ -11,14 +11,14 @@
 #include "aten/core/ctx.h"
 #include "kernel/elementwise.h"
 
-/* The operands' sizes broadcast together; in their promoted dtype, that as a float, bool. */
+/* The broadcast shape of the operands, in their promoted dtype, in a float dtype, or bool. */
 cq_status cq_shape_of_operands(cq_opcall *c);
 cq_status cq_shape_of_operands_in_float(cq_opcall *c);
 cq_status cq_shape_of_operands_in_bool(cq_opcall *c);
 
 cq_status cq_run_elementwise(cq_opcall *c);
 
-/* The same in steps, for rows that are a little different. */
+/* The steps of these rules, for rows that differ slightly. */
 cq_status cq_broadcast_vals(cq_opcall *c, size_t *rank, cq_int *sizes, const cq_val *vals,
                             size_t n);
 
@@ -30,7 +30,7 @@ cq_tensor *cq_operand_tensor(cq_opcall *c, cq_val v, cq_dtype dtype);
  * "dtype", or of self, or otherwise. (creation.c) */
 cq_status cq_shape_of_size(cq_opcall *c, cq_dtype otherwise);
 
-/* Rows, in short. */
+/* Short forms of rows. */
 #define CQ_EW_ROW1(name, id, shape_rule, text)                                                     \
     {                                                                                              \
         .schema = "aten::" name "(Tensor self) -> Tensor", .about = text, .shape = shape_rule,     \

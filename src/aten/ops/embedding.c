@@ -9,9 +9,9 @@ typedef struct bags {
     cq_opcall *c;
     cq_ctx    *cx;
     cq_tensor *weight, *indices;
-    int64_t    mode, padding; /* padding: an index that does not count, or negative */
+    int64_t    mode, padding; /* padding: an index that is ignored; negative: none */
     cq_int     n_bags;
-    cq_tensor *of;    /* [indices]: which bag each belongs to */
+    cq_tensor *of;    /* [indices]: the bag of each index */
     cq_tensor *table; /* [bags, indices] of bool */
     cq_tensor *rows;  /* [indices, columns] */
 } bags;

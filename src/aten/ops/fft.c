@@ -1,6 +1,6 @@
 /* Fourier transforms: fft and its variants, stft and istft. A transform of n numbers is a product
- * with a matrix of roots of unity, a constant, so that any opset can express it; a long one is
- * composed of two short ones if n has factors. Complex numbers are pairs here (complex.c). */
+ * with a matrix of roots of unity, a constant, so that any opset can express it; for a large n with
+ * factors it is composed of two short ones. Complex numbers are pairs here (complex.c). */
 #include "aten/core/body.h"
 
 #include <math.h>
@@ -9,10 +9,10 @@
 
 typedef struct transform {
     int64_t n;    /* points */
-    int     sign; /* of the exponent: -1, or 1 for an inverse one */
+    int     sign; /* sign of the exponent: -1, or 1 for an inverse transform */
 } transform;
 
-/* ---- matrices: what stands in a row and column ---- */
+/* ---- matrices: the element of a row and column ---- */
 
 /* The real (or, if sine, imaginary) part of the n-th root of unity to the power of i k. */
 static double root(const transform *f, int64_t i, int64_t k, bool sine)

@@ -23,8 +23,8 @@ void cq_geometry_drop(cq_geometry *g, size_t at)
     }
 }
 
-/* A tensor of CQ_MAX_RANK + 1 dimensions is refused when it is made; until then the last
- * one is left out. */
+/* A tensor of CQ_MAX_RANK + 1 dimensions is rejected when it is created; until then its last
+ * dimension is omitted. */
 void cq_geometry_insert(cq_geometry *g, size_t at, cq_int size, int64_t stride)
 {
     for (size_t i = g->rank < CQ_MAX_RANK ? g->rank : CQ_MAX_RANK - 1; i > at; i--) {
@@ -54,8 +54,8 @@ cq_status cq_geometry_write(cq_tensor *out, const cq_geometry *g, const cq_tenso
     return status;
 }
 
-/* Old dimensions are taken in runs that lie end to end in memory. The new ones must fill
- * each run exactly; inside of it their strides follow from the run's innermost stride. */
+/* Groups the old dimensions into runs that are contiguous in memory. New dimensions must fill each
+ * run exactly; their strides follow from the run's innermost stride. */
 bool cq_geometry_reshape(cq_geometry *g, const cq_tensor *t, size_t rank, const cq_int *sizes)
 {
     size_t to = rank; /* new dimensions from here on have their strides */
@@ -90,7 +90,7 @@ static cq_int clamp_index(const cq_opcall *c, cq_int index, cq_int size)
 {
     if (index.value < 0)
         index = cq_size_add(c, index, size);
-    if (index.value < 0) /* more than there is on the example; other inputs may have more */
+    if (index.value < 0) /* before the begin on the example; other inputs may be larger */
         return index.expr ? cq_int_max(c->cx->symbols, index, cq_i(0)) : cq_i(0);
     return cq_int_min(c->cx->symbols, index, size);
 }
@@ -144,13 +144,13 @@ cq_status cq_arg_shape(cq_opcall *c, const char *name, const cq_tensor *t, size_
             continue;
         }
         if (sizes[i].value < 0)
-            return cq_call_fail(c, CQ_E_ARGUMENT, "size %lld of dimension %zu makes no sense here",
+            return cq_call_fail(c, CQ_E_ARGUMENT, "invalid size %lld of dimension %zu",
                                 (long long)sizes[i].value, i);
         known = cq_size_mul(c, known, sizes[i]);
     }
     /* A dynamic size may be 0 in the example only: the quotient of the expressions is the size. */
     if (open < n && known.value == 0 && !known.expr)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "a size of -1 could be anything beside a size of 0");
+        return cq_call_fail(c, CQ_E_ARGUMENT, "size -1 is ambiguous, because another size is 0");
     if (!is_guessed(c, t, known) &&
         (open < n ? known.value && have % known.value != 0 : have != known.value))
         return cq_call_fail(c, CQ_E_ARGUMENT,

@@ -1,6 +1,6 @@
-/* How a view looks at its memory: sizes, strides and offset, before there is a tensor. View
- * rows compute one and make their result of it; rows that write into a part of a tensor
- * (slice_scatter) compute the same one and copy through it. */
+/* The geometry of a view: sizes, strides and offset. View rows compute a geometry and create their
+ * result from it; rows that write a part of a tensor (slice_scatter) compute the same geometry and
+ * copy through it. */
 #ifndef CQ_ATEN_OPS_GEOMETRY_H
 #define CQ_ATEN_OPS_GEOMETRY_H
 
@@ -22,11 +22,11 @@ void cq_geometry_insert(cq_geometry *g, size_t at, cq_int size, int64_t stride);
 /* A view of t with geometry g, as result 0 of the call. */
 cq_status cq_geometry_result(cq_opcall *c, const cq_tensor *t, const cq_geometry *g);
 
-/* Copies src to where g looks in out. */
+/* Copies src to the elements of out that g selects. */
 cq_status cq_geometry_write(cq_tensor *out, const cq_geometry *g, const cq_tensor *src);
 
-/* Strides for other sizes of t without moving an element; false if there are none. Sizes count by
- * their example values and have t's number of elements. */
+/* Computes strides for other sizes of t without moving elements; false if that is impossible. Uses
+ * example values of sizes, whose product must be t's number of elements. */
 bool cq_geometry_reshape(cq_geometry *g, const cq_tensor *t, size_t rank, const cq_int *sizes);
 
 /* The size of t along dim after slicing: start and end count from the end if they are negative, and

@@ -21,7 +21,7 @@ cq_int cq_positions(cq_opcall *c, cq_int in, cq_int kernel, int64_t stride, int6
     }
     if (positions.value < 1)
         cq_ctx_fail(c->cx, cq_call_fail(c, CQ_E_TYPE,
-                                        "a window of %lld does not fit into %lld with padding %lld",
+                                        "a window of %lld exceeds the size %lld with padding %lld",
                                         (long long)reach.value, (long long)in.value,
                                         (long long)(before + after)));
     return positions;
@@ -32,8 +32,8 @@ cq_status cq_need_image(const cq_opcall *c, const cq_tensor *x, size_t n)
     if (x->rank == n + 2 || x->rank == n + 1)
         return CQ_OK;
     return cq_call_fail(c, CQ_E_TYPE,
-                        "the input should have %zu dimensions, or %zu with a batch, but has %u",
-                        n + 1, n + 2, x->rank);
+                        "expected an input of %zu dimensions, or %zu with a batch, got %u", n + 1,
+                        n + 2, x->rank);
 }
 
 cq_tensor *cq_with_batch(cq_opcall *c, cq_tensor *x, size_t n)
@@ -63,9 +63,9 @@ void cq_arg_window(const cq_opcall *c, const char *name, int64_t *out, size_t n,
     cq_arg_i64_n(c, name, out, n, otherwise);
     for (size_t i = 0; i < n; i++)
         if (out[i] < least || out[i] > CQ_WINDOW_MAX) {
-            cq_ctx_fail(c->cx, cq_call_fail(c, CQ_E_ARGUMENT,
-                                            "\"%s\" should be from %lld to %d but is %lld", name,
-                                            (long long)least, CQ_WINDOW_MAX, (long long)out[i]));
+            cq_ctx_fail(c->cx,
+                        cq_call_fail(c, CQ_E_ARGUMENT, "expected \"%s\" from %lld to %d, got %lld",
+                                     name, (long long)least, CQ_WINDOW_MAX, (long long)out[i]));
             out[i] = least; /* values computed before the check must not overflow */
         }
 }

@@ -261,7 +261,7 @@ static cq_status check_low_source(cq_opcall *c, const cq_tensor *self, const cq_
     return cq_shape_of_self(c);
 }
 
-/* index_add alone lets slices of source be broadcast. */
+/* Only index_add broadcasts slices of source. */
 static cq_status index_source_shape(cq_opcall *c)
 {
     bool       broadcasts = c->op->def->run == index_add_run;

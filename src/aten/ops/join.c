@@ -4,7 +4,7 @@
 
 /* ---- cat ---- */
 
-/* PyTorch leaves out tensors of shape [0], whatever the others are. */
+/* PyTorch ignores tensors of shape [0], regardless of the other shapes. */
 static bool counts_in_cat(const cq_tensor *t)
 {
     return !(t->rank == 1 && cq_int_is(t->sizes[0], 0));
@@ -106,7 +106,7 @@ static cq_status repeat_shape(cq_opcall *c)
                             (unsigned)self->rank);
     for (size_t i = 0; i < n; i++) {
         if (sizes[i].value < 0)
-            return cq_call_fail(c, CQ_E_ARGUMENT, "cannot repeat %lld times",
+            return cq_call_fail(c, CQ_E_ARGUMENT, "expected repeats of at least 0, got %lld",
                                 (long long)sizes[i].value);
         if (i >= n - self->rank)
             sizes[i] = cq_size_mul(c, sizes[i], self->sizes[i - (n - self->rank)]);

@@ -11,7 +11,7 @@ static cq_status need_rank(const cq_opcall *c, const char *name, size_t rank)
 
     if (t->rank == rank)
         return CQ_OK;
-    return cq_call_fail(c, CQ_E_TYPE, "\"%s\" should have %zu dimensions but has %u", name, rank,
+    return cq_call_fail(c, CQ_E_TYPE, "expected \"%s\" of %zu dimensions, got %u", name, rank,
                         t->rank);
 }
 
@@ -19,7 +19,7 @@ static cq_status need_same_dtype(const cq_opcall *c, const cq_tensor *a, const c
 {
     if (!a || !b || a->dtype == b->dtype)
         return CQ_OK;
-    return cq_call_fail(c, CQ_E_TYPE, "both factors should have one dtype, not %s and %s",
+    return cq_call_fail(c, CQ_E_TYPE, "expected factors of one dtype, got %s and %s",
                         cq_dtype_name(a->dtype), cq_dtype_name(b->dtype));
 }
 
@@ -27,7 +27,7 @@ static cq_status need_equal(const cq_opcall *c, cq_int a, cq_int b)
 {
     if (a.value == b.value)
         return CQ_OK;
-    return cq_call_fail(c, CQ_E_TYPE, "inner sizes %lld and %lld do not fit", (long long)a.value,
+    return cq_call_fail(c, CQ_E_TYPE, "inner sizes %lld and %lld differ", (long long)a.value,
                         (long long)b.value);
 }
 
@@ -40,7 +40,7 @@ static cq_status product_sizes(cq_opcall *c, const cq_tensor *a, const cq_tensor
     size_t a_batch = a->rank > 2 ? a->rank - 2 : 0, b_batch = b->rank > 2 ? b->rank - 2 : 0;
 
     if (!a->rank || !b->rank)
-        return cq_call_fail(c, CQ_E_TYPE, "both factors need at least one dimension");
+        return cq_call_fail(c, CQ_E_TYPE, "expected factors of at least one dimension");
     CQ_TRY(need_same_dtype(c, a, b));
     CQ_TRY(need_equal(c, a->sizes[a->rank - 1], b->sizes[b->rank > 1 ? b->rank - 2 : 0]));
     CQ_TRY(cq_broadcast(c, rank, sizes, a_batch, a->sizes, b_batch, b->sizes));
@@ -91,7 +91,7 @@ static cq_status mv_shape(cq_opcall *c)
 static cq_status dot_shape(cq_opcall *c)
 {
     if (c->args[0].u.tensor->rank != 1 || c->args[1].u.tensor->rank != 1)
-        return cq_call_fail(c, CQ_E_TYPE, "both factors should have one dimension");
+        return cq_call_fail(c, CQ_E_TYPE, "expected two vectors");
     return product_shape(c);
 }
 
@@ -153,7 +153,7 @@ static cq_status linear_shape(cq_opcall *c)
     }
     if (bias && (bias->rank > 1 ||
                  (cq_tensor_numel(bias) != 1 && bias->sizes[0].value != w->sizes[0].value)))
-        return cq_call_fail(c, CQ_E_TYPE, "\"bias\" should be one row of %lld numbers",
+        return cq_call_fail(c, CQ_E_TYPE, "expected a \"bias\" vector of %lld elements",
                             (long long)w->sizes[0].value);
     memcpy(sizes, x->sizes, x->rank * sizeof *sizes);
     sizes[x->rank - 1] = w->sizes[0];

@@ -71,7 +71,7 @@ static cq_status grouped_shape(cq_opcall *c)
     return cq_result(c, 0, p.dtype, rank, sizes);
 }
 
-/* The part from start to end along dim or, with dim -1, the i-th matrix of the stack. */
+/* The part from start to end along dim; with dim -1, the i-th matrix of the batch. */
 static cq_status part_of(cq_tensor **out, const cq_tensor *t, int dim, int64_t i, int64_t start,
                          int64_t end)
 {

@@ -1,4 +1,4 @@
-/* Packing sequences of different lengths, and putting them back side by side. */
+/* Packs sequences of different lengths, and pads them again. */
 #include "aten/ops/packed.h"
 #include "kernel/elementwise.h"
 

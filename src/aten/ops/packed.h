@@ -8,8 +8,8 @@
 
 typedef struct cq_packed_sequence {
     int64_t  steps, batch, total;
-    int64_t *batch_sizes; /* steps of them */
-    int64_t *lengths;     /* batch of them */
+    int64_t *batch_sizes; /* array of `steps` sizes */
+    int64_t *lengths;     /* array of `batch` lengths */
 } cq_packed_sequence;
 
 /* Checks batch_sizes, which has data. Free with cq_packed_clear, also after a failure. */

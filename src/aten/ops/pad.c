@@ -2,8 +2,8 @@
 #include "aten/ops/elementwise.h"
 #include "kernel/conv/pad.h"
 
-/* How many elements come before and after each dimension: the list has pairs, the last
- * dimension's first. Negative ones take elements away. */
+/* How many elements come before and after each dimension: the list has pairs, the last dimension's
+ * first. Negative numbers remove elements. */
 typedef struct pads {
     cq_int before[CQ_MAX_RANK], after[CQ_MAX_RANK];
 } pads;

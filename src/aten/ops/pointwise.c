@@ -41,7 +41,7 @@ static cq_status rsub_run(cq_opcall *c)
 
 /* ---- division with a rounding mode ---- */
 
-/* DIV for None, DIV_TRUNC, DIV_FLOOR; COUNT for what PyTorch does not know. */
+/* DIV for None, DIV_TRUNC, DIV_FLOOR; COUNT for an unknown mode. */
 static cq_ew_op rounding(const cq_opcall *c)
 {
     const char *mode = cq_arg_str(c, "rounding_mode", "");

@@ -1,5 +1,5 @@
-/* Pools: the largest or the mean of the windows of an image. Output sizes are exactly
- * PyTorch's, ceil mode included (cq_positions); images may come without a batch axis. */
+/* Pooling: the maximum or mean of windows. Output sizes equal PyTorch's, also in ceil mode
+ * (cq_positions); inputs may lack a batch axis. */
 #include "aten/ops/pool.h"
 
 /* Spatial axes of the operator: the digit in its name. */
@@ -103,11 +103,11 @@ static cq_status avg_pool_run(cq_opcall *c)
 static cq_status avg_pool_shape(cq_opcall *c)
 {
     if (has_divisor(c) && cq_arg_i64(c, "divisor_override") == 0)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "the divisor should not be 0");
+        return cq_call_fail(c, CQ_E_ARGUMENT, "expected a divisor other than 0");
     return pool_shape(c);
 }
 
-/* ---- adaptive pools: the sizes of the result are given ---- */
+/* ---- adaptive pooling: the output sizes are given ---- */
 
 static cq_status adaptive_shape(cq_opcall *c)
 {
@@ -124,9 +124,9 @@ static cq_status adaptive_shape(cq_opcall *c)
     for (size_t i = 0; i < n; i++) {
         sizes[x->rank - n + i] = out[given == 1 ? 0 : i];
         if (x->sizes[x->rank - n + i].value < 1)
-            return cq_call_fail(c, CQ_E_TYPE, "the image is empty");
+            return cq_call_fail(c, CQ_E_TYPE, "expected an input with elements");
         if (sizes[x->rank - n + i].value < 0)
-            return cq_call_fail(c, CQ_E_ARGUMENT, "\"output_size\" should not be negative");
+            return cq_call_fail(c, CQ_E_ARGUMENT, "expected \"output_size\" of at least 0");
     }
     cq_result(c, 0, x->dtype, x->rank, sizes);
     if (c->n_results > 1)
@@ -160,13 +160,13 @@ static cq_status unpool_shape(cq_opcall *c)
 
     CQ_TRY(cq_need_image(c, x, n));
     if (indices->dtype != CQ_DTYPE_I64)
-        return cq_call_fail(c, CQ_E_TYPE, "\"indices\" should be int64, not %s",
+        return cq_call_fail(c, CQ_E_TYPE, "expected \"indices\" of int64, got %s",
                             cq_dtype_name(indices->dtype));
     if (indices->rank != x->rank)
-        return cq_call_fail(c, CQ_E_TYPE, "\"indices\" should have the shape of the input");
+        return cq_call_fail(c, CQ_E_TYPE, "expected \"indices\" with the shape of the input");
     for (size_t i = 0; i < x->rank; i++)
         if (indices->sizes[i].value != x->sizes[i].value)
-            return cq_call_fail(c, CQ_E_TYPE, "\"indices\" should have the shape of the input");
+            return cq_call_fail(c, CQ_E_TYPE, "expected \"indices\" with the shape of the input");
     memcpy(sizes, x->sizes, (x->rank - n) * sizeof *sizes);
     if (cq_arg_ints(c, "output_size", sizes + x->rank - n, n) != n)
         return cq_call_fail(c, CQ_E_ARGUMENT, "\"output_size\" expects %zu numbers", n);

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* ---- which operators know quantized tensors ---- */
+/* ---- operators that support quantized tensors ---- */
 
 /* Views keep the quantization parameters, numbers have none, and operators of the namespace
  * `quantized` set those of their results. */
@@ -82,9 +82,9 @@ static cq_qparams *first_qparams(const cq_val *args, size_t n)
 
 /* ---- means ---- */
 
-/* Floats cannot represent the middle between two steps of most scales, and every fourth mean of
- * four integers is such a middle. So means are computed on the integers, without their zero point,
- * which floats hold exactly. */
+/* Floats cannot represent half-way points between steps of most scales, and every fourth mean of
+ * four integers is half-way. So means are computed on the integers without their zero point, which
+ * floats represent exactly. */
 static bool has_exact_means(const cq_qparams *q)
 {
     return !q->scales && q->torch_dtype != CQ_TORCH_QINT32;
@@ -177,9 +177,9 @@ cq_status cq_quantized_after(cq_opcall *c, cq_quantized_rule rule, cq_qparams *l
     return c->cx->status;
 }
 
-/* ---- numbers of a grid ---- */
+/* ---- quantization parameters as tensors ---- */
 
-/* A row of one number, or the tensor that was given. */
+/* A vector of one number, or the given tensor. */
 static cq_status params_of(cq_opcall *c, const char *name, cq_dtype dtype, cq_tensor **out)
 {
     cq_val    v   = cq_arg_val(c, name);
@@ -245,7 +245,7 @@ static cq_status check_params(const cq_opcall *c)
     return c->cx->status;
 }
 
-/* ---- rounded to a grid, without being quantized ---- */
+/* ---- fake quantization ---- */
 
 static cq_status fake_quantize_shape(cq_opcall *c)
 {
@@ -275,7 +275,7 @@ static cq_status fake_quantize_run(cq_opcall *c)
     return with_params(c, to_grid);
 }
 
-/* ---- what bodies ask ---- */
+/* ---- natives of bodies ---- */
 
 cq_val cq_native_floats(cq_body *b, const cq_val *args, size_t n)
 {
@@ -342,15 +342,15 @@ cq_val cq_native_qparams(cq_body *b, const cq_val *args, size_t n)
                         6);
 }
 
-/* Whether a range that is to be reduced is. */
+/* Whether reduce_range applies. */
 cq_val cq_native_narrow_range(cq_body *b, const cq_val *args, size_t n)
 {
     (void)n;
     return BOOL(cq_lang_truth(&b->lang, args[0]) && !b->c->cx->whole_range);
 }
 
-/* bias_on_grid(bias, x, weight): sums are made in integers of scale(x) * scale(weight), and so is
- * the bias. */
+/* bias_on_grid(bias, x, weight): the bias rounded to multiples of scale(x) * scale(weight), which
+ * is the unit of the sums. */
 cq_val cq_native_bias_on_grid(cq_body *b, const cq_val *args, size_t n)
 {
     const cq_qparams *qx = args[1].u.tensor->qparams, *qw = args[2].u.tensor->qparams;
@@ -416,7 +416,7 @@ static cq_status make_quantized_run(cq_opcall *c)
     return with_params(c, dequantize_stored);
 }
 
-/* ---- plain again ---- */
+/* ---- dequantization ---- */
 
 /* A tensor that is not quantized is converted to float32 too. */
 static cq_status dequantize_shape(cq_opcall *c)

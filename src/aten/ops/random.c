@@ -1,11 +1,11 @@
-/* Random numbers. Four operators draw them from the context's generator; the others are
- * made of those. They are the same on every machine for the same seed, and not PyTorch's. */
+/* Random numbers. Four operators draw from the context's generator; the others are composed of
+ * them. The same seed gives the same numbers on every machine; they differ from PyTorch's. */
 #include "aten/ops/elementwise.h"
 #include "tensor/random.h"
 
 #include <math.h>
 
-/* The context's generator, made when first needed; NULL after a failure. */
+/* The context's generator, created on first use; NULL after a failure. */
 static cq_random *generator(cq_opcall *c)
 {
     if (!c->cx->random) {
@@ -25,7 +25,8 @@ static cq_status real_shape(cq_opcall *c)
     cq_dtype dtype = cq_arg_dtype(c, "dtype", cq_default_float(c->cx->default_float));
 
     if (!cq_dtype_is_float(dtype))
-        return cq_call_fail(c, CQ_E_TYPE, "draws floats, not %s", cq_dtype_name(dtype));
+        return cq_call_fail(c, CQ_E_TYPE, "expected a floating-point dtype, got %s",
+                            cq_dtype_name(dtype));
     return cq_shape_of_size(c, cq_default_float(c->cx->default_float));
 }
 
@@ -70,7 +71,8 @@ static cq_status randperm_shape(cq_opcall *c)
     cq_int n = cq_arg_int(c, "n");
 
     if (n.value < 0)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "n is %lld, which is below 0", (long long)n.value);
+        return cq_call_fail(c, CQ_E_ARGUMENT, "expected n of at least 0, got %lld",
+                            (long long)n.value);
     return cq_result(c, 0, cq_arg_dtype(c, "dtype", CQ_DTYPE_I64), 1, &n);
 }
 
@@ -89,7 +91,7 @@ static cq_status randperm_run(cq_opcall *c)
     return status;
 }
 
-/* ---- drawn by weight ---- */
+/* ---- multinomial ---- */
 
 static cq_status multinomial_shape(cq_opcall *c)
 {
@@ -97,10 +99,11 @@ static cq_status multinomial_shape(cq_opcall *c)
     cq_int     sizes[2], n = cq_arg_int(c, "num_samples");
 
     if (p->rank < 1 || p->rank > 2 || !cq_dtype_is_float(p->dtype))
-        return cq_call_fail(c, CQ_E_ARGUMENT, "weights are floats of 1 or 2 dimensions");
+        return cq_call_fail(c, CQ_E_ARGUMENT,
+                            "expected floating-point weights of 1 or 2 dimensions");
     if (n.value <= 0 || (!cq_arg_bool(c, "replacement") && n.value > p->sizes[p->rank - 1].value))
-        return cq_call_fail(c, CQ_E_ARGUMENT, "%lld of %lld cannot be drawn", (long long)n.value,
-                            (long long)p->sizes[p->rank - 1].value);
+        return cq_call_fail(c, CQ_E_ARGUMENT, "cannot draw %lld samples from %lld weights",
+                            (long long)n.value, (long long)p->sizes[p->rank - 1].value);
     sizes[0]           = p->sizes[0];
     sizes[p->rank - 1] = n;
     return cq_result(c, 0, CQ_DTYPE_I64, p->rank, sizes);
@@ -131,11 +134,12 @@ static cq_status draw_row(cq_opcall *c, double *weights, int64_t n, int64_t *out
 
     for (int64_t i = 0; i < n; i++)
         if (!(weights[i] >= 0) || isinf(weights[i]))
-            return cq_call_fail(c, CQ_E_ARGUMENT, "weight %g is not 0 or more", weights[i]);
+            return cq_call_fail(c, CQ_E_ARGUMENT, "expected finite weights of at least 0, got %g",
+                                weights[i]);
     for (int64_t k = 0; k < n_draws; k++) {
         out[k] = draw_weighted(c->cx->random, weights, n);
         if (out[k] < 0)
-            return cq_call_fail(c, CQ_E_ARGUMENT, "too few weights are above 0");
+            return cq_call_fail(c, CQ_E_ARGUMENT, "fewer positive weights than samples");
         if (!again)
             weights[out[k]] = 0;
     }
@@ -160,7 +164,7 @@ static cq_status multinomial_run(cq_opcall *c)
     return status;
 }
 
-/* ---- made of those ---- */
+/* ---- composed operators ---- */
 
 #define OPTIONS                                                                                    \
     "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"

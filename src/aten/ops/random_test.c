@@ -45,7 +45,7 @@ static double deviation(const cq_tensor *t)
     return sqrt(sum / (double)cq_tensor_numel(t));
 }
 
-/* Ten standard errors of the mean of MANY draws: not met by chance. */
+/* Allows ten standard errors of the mean of MANY draws, which chance does not exceed. */
 static void check_near(double want, double got, double spread)
 {
     if (fabs(want - got) > 10 * spread / sqrt(MANY))

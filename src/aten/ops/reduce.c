@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- which dimensions go, and what stays ---- */
+/* ---- reduced and kept dimensions ---- */
 
 typedef struct reduction {
     cq_tensor *x;
@@ -64,7 +64,7 @@ static cq_dtype self_dtype(const cq_opcall *c)
     return c->args[0].u.tensor->dtype;
 }
 
-/* Extremes of nothing do not exist. */
+/* Fails for extremes of empty tensors. */
 static cq_status need_elements(const cq_opcall *c)
 {
     reduction r = read_reduction(c);
@@ -72,7 +72,8 @@ static cq_status need_elements(const cq_opcall *c)
     for (size_t i = 0; i < r.x->rank; i++)
         if ((r.dims >> i & 1) && r.x->sizes[i].value == 0 &&
             !cq_size_is_dont_care(c, r.x->sizes[i]))
-            return cq_call_fail(c, CQ_E_TYPE, "there is nothing to choose from: size %zu is 0", i);
+            return cq_call_fail(c, CQ_E_TYPE,
+                                "an extreme of an empty tensor: dimension %zu has size 0", i);
     return CQ_OK;
 }
 
@@ -88,7 +89,7 @@ static cq_status sum_shape(cq_opcall *c)
     return make_reduced(c, 0, cq_arg_dtype(c, "dtype", d));
 }
 
-/* With a dtype, elements are converted first: it shows when a float becomes an integer. */
+/* With a dtype, elements are converted first, which matters if a float becomes an integer. */
 static cq_status converted_run(cq_opcall *c)
 {
     reduction  r   = read_reduction(c);
@@ -110,7 +111,8 @@ static cq_status mean_shape(cq_opcall *c)
     cq_dtype d = cq_arg_dtype(c, "dtype", self_dtype(c));
 
     if (!cq_dtype_is_float(d) && !cq_dtype_is_complex(d))
-        return cq_call_fail(c, CQ_E_TYPE, "the mean of %s needs a float dtype", cq_dtype_name(d));
+        return cq_call_fail(c, CQ_E_TYPE,
+                            "mean expects floats, got %s; use dtype=", cq_dtype_name(d));
     return make_reduced(c, 0, d);
 }
 
@@ -119,7 +121,7 @@ static cq_status count_shape(cq_opcall *c)
     return make_reduced(c, 0, CQ_DTYPE_I64);
 }
 
-/* bool, except that bytes stay bytes. */
+/* bool; uint8 stays uint8. */
 static cq_status truth_shape(cq_opcall *c)
 {
     return make_reduced(c, 0, self_dtype(c) == CQ_DTYPE_U8 ? CQ_DTYPE_U8 : CQ_DTYPE_BOOL);
@@ -164,7 +166,8 @@ static cq_status extreme_shape(cq_opcall *c)
     return make_reduced(c, 0, self_dtype(c));
 }
 
-/* A number along its dimension 0, kept, is a row of one. Other reductions leave it a number. */
+/* With keepdim, a 0-d tensor becomes a vector of one element. Other reductions return a 0-d
+ * tensor. */
 static cq_status aminmax_shape(cq_opcall *c)
 {
     if (!c->args[0].u.tensor->rank && !cq_arg_is_none(c, "dim") && cq_arg_bool(c, "keepdim")) {
@@ -226,7 +229,7 @@ static cq_status norm_shape(cq_opcall *c)
     double   order = cq_arg_is_none(c, order_arg(c)) ? 2 : cq_arg_f64(c, order_arg(c));
 
     if (!cq_dtype_is_float(d))
-        return cq_call_fail(c, CQ_E_TYPE, "a norm is of floats, not of %s", cq_dtype_name(d));
+        return cq_call_fail(c, CQ_E_TYPE, "expected floats, got %s", cq_dtype_name(d));
     if (order < 0 || isinf(order))
         CQ_TRY(need_elements(c));
     return make_reduced(c, 0, d);

@@ -1,6 +1,6 @@
 /* Resizing images, and sampling them at given positions. The .vec overloads, which
- * torch.nn.functional calls, take the new sizes or scale factors as lists; the others take
- * the sizes and, optionally, the factors that they came from. */
+ * torch.nn.functional calls, take the new sizes or scale factors as lists; the others take the
+ * sizes and, optionally, the original factors. */
 #include "aten/ops/resize.h"
 #include "kernel/conv/grid.h"
 
@@ -60,7 +60,7 @@ static void read_scales(const cq_opcall *c, double *scales, size_t n)
             scales[i] = cq_arg_f64(c, names[n][i]);
 }
 
-/* floor(size * factor). A whole factor, or one half of something, keeps a symbol. */
+/* floor(size * factor). An integer factor, or half an integer, keeps a symbol. */
 static cq_int scaled(cq_opcall *c, cq_int size, double factor)
 {
     static const int64_t divisors[] = { 1, 2, 3, 4, 5, 8, 10, 16, 32 };

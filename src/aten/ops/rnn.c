@@ -1,6 +1,6 @@
-/* Recurrent layers: stacks of cells over a sequence, in one or both directions; and single
- * steps. Sequences of different lengths come packed (.data): the steps of all sequences that
- * are still running at a time lie together, longest first; see packed.c. */
+/* Recurrent layers: stacks of cells over a sequence, in one or both directions; and single steps.
+ * Sequences of different lengths are packed (.data): the steps of all sequences that have not ended
+ * are adjacent, longest sequence first; see packed.c. */
 #include "kernel/matrix/rnn.h"
 #include "aten/core/ctx.h"
 #include "aten/ops/packed.h"
@@ -13,7 +13,7 @@ typedef struct rnn {
     int64_t    layers, directions;
     size_t     per_layer; /* tensors among params for a layer and direction */
     cq_int     steps, batch;
-    int64_t    hidden, out_size; /* out_size: hidden, or the size it is projected to */
+    int64_t    hidden, out_size; /* out_size: hidden, or the size of the projection */
 } rnn;
 
 static cq_rnn cell_of(const cq_opcall *c)

@@ -47,8 +47,7 @@ static cq_status permutation(const cq_opcall *c, int64_t *dims, size_t rank)
     uint64_t seen = 0;
 
     if (n != rank)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "got %zu dims for a tensor of %zu dimensions", n,
-                            rank);
+        return cq_call_fail(c, CQ_E_ARGUMENT, "expected %zu dims, got %zu", rank, n);
     for (size_t i = 0; i < n; i++) {
         if (dims[i] < 0)
             dims[i] += (int64_t)rank;
@@ -179,7 +178,8 @@ static cq_status flatten_view(cq_opcall *c)
     size_t     n = 0;
 
     if (start > end)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "start_dim %zu lies behind end_dim %zu", start, end);
+        return cq_call_fail(c, CQ_E_ARGUMENT,
+                            "expected start_dim of at most end_dim, got %zu and %zu", start, end);
     if (self->rank && start == end) {
         return cq_result_set_tensor(c, 0, cq_keep(c->cx, self));
     }
@@ -281,7 +281,7 @@ static cq_status expand_view(cq_opcall *c)
         bool   keep   = sizes[i].value == -1 && !is_new;
 
         if (sizes[i].value < (is_new ? 0 : -1))
-            return cq_call_fail(c, CQ_E_ARGUMENT, "size %lld of dimension %zu makes no sense here",
+            return cq_call_fail(c, CQ_E_ARGUMENT, "invalid size %lld of dimension %zu",
                                 (long long)sizes[i].value, i);
         if (keep && sizes[i].expr && c->cx->listener) /* a number among the data */
             c->cx->listener->baked(c->cx->listener_self, c->cx, "size", sizes[i]);

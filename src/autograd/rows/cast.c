@@ -7,7 +7,8 @@ const cq_gradient cq_gradients_cast[] = {
     { 0 },
 };
 
-/* PyTorch differentiates through these; a rejected draw here would make that wrong. */
+/* PyTorch differentiates through these operators; calque's samplers use rejection, for which such a
+ * gradient would be wrong. */
 static cq_status not_smooth(cq_grad *g)
 {
     return cq_call_fail(&g->call, CQ_E_UNSUPPORTED, "has no gradient here: detach what it gives");

@@ -6,7 +6,7 @@
 #include "autograd/gradient.h"
 #include "kernel/conv/conv.h"
 
-/* A tensor of t's sizes and dtype, with a batch axis, and in flat without it. */
+/* A tensor of t's sizes and dtype with a batch axis; flat receives the form without it. */
 static cq_tensor *new_like(cq_grad *g, const cq_tensor *t, size_t n, cq_tensor **flat)
 {
     *flat = CQ_OP(g->cx, "aten::empty.memory_format", cq_sizes_of(g->cx, t), DTYPE(t->dtype));
@@ -50,7 +50,7 @@ static cq_tensor *by_input(cq_grad *g, const cq_conv *v, cq_tensor *grad)
     return cut(g, grad, v->x, v->n);
 }
 
-/* By the weight: the kernel's own, of an image and the gradients of its windows. */
+/* The gradient of the weight, by a kernel on the input and the gradients of its windows. */
 static cq_tensor *weight_of_data(cq_grad *g, const cq_conv *v, cq_tensor *image, cq_tensor *windows)
 {
     cq_tensor *flat, *out = new_like(g, v->w, v->n, &flat);
@@ -60,8 +60,8 @@ static cq_tensor *weight_of_data(cq_grad *g, const cq_conv *v, cq_tensor *image,
     return flat;
 }
 
-/* t, [batch, groups * channels, …], with its first axes in another order: those named in first
- * become one, and those named in second the next. */
+/* Regroups the first axes of t, [batch, groups * channels, …]: the axes in `first` become the first
+ * axis, those in `second` the next. */
 static cq_tensor *regroup(cq_grad *g, const cq_conv *v, cq_tensor *t, const int64_t *order,
                           size_t n_first)
 {
@@ -210,7 +210,7 @@ static cq_tensor *weigh(cq_grad *g, const cq_pool *p, cq_tensor *grad)
     return CQ_OP(g->cx, "aten::div.Tensor", TENSOR(grad), TENSOR(sum));
 }
 
-/* All that comes before the image is a batch of images with one channel. */
+/* Merges all leading axes into a batch of feature maps with one channel. */
 static cq_tensor *one_channel(cq_grad *g, cq_tensor *t, size_t n)
 {
     if (t && t->rank > n + 1)

@@ -1,7 +1,7 @@
-/* Elements by index: gathers, scatters, embeddings, sorting, and what runs along a dimension. */
+/* Elements by index: gathers, scatters, embeddings, sorting, and cumulative operators. */
 #include "autograd/gradient.h"
 
-/* Elements that are written over have none; with accumulate they are added to. */
+/* Overwritten elements have no gradient; with accumulate, values are added. */
 
 /* ---- along a dimension ---- */
 

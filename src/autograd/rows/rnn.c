@@ -1,5 +1,5 @@
-/* Recurrent layers, as the steps that they consist of (rnn_layers of body_layers.c): on a tape they
- * are heard step by step, so that every product and every dropout between layers has its gradient.
+/* Recurrent layers, as the steps that they consist of (rnn_layers of body_layers.c): a tape records
+ * them step by step, so that every product and every dropout between layers has its gradient.
  * Sequences of different lengths come packed: step t has as many rows as sequences are still
  * running, longest first; others have the same number in every step. */
 #include "autograd/gradient.h"

@@ -5,9 +5,9 @@
 
 #include <math.h>
 
-/* One axis of a region: which pixels it takes, and the weights of each in every bin. */
+/* One axis of a region: its pixels, and the weight of each pixel in every bin. */
 typedef struct axis {
-    int64_t from, to; /* pixels that it touches, [from, to) */
+    int64_t from, to; /* pixels with a weight, [from, to) */
     double *weights;  /* [bins, size of the image] */
 } axis;
 
@@ -53,7 +53,7 @@ static void fill_axis(cq_grad *g, axis *a, double low, double high, int64_t bins
                        1 / (double)samples);
 }
 
-/* The weights of the pixels that are touched, [bins, to - from]. */
+/* The weights of the pixels of the region, [bins, to - from]. */
 static cq_tensor *weights_of(cq_ctx *cx, const axis *a, int64_t bins, int64_t size, cq_dtype dtype)
 {
     cq_tensor *t = NULL;

@@ -29,7 +29,8 @@ def sections(library):
 
 
 def places(library):
-    """Where in the file instructions `cpuid` are. Other instructions may have the same two bytes in them."""
+    """Where in the file instructions `cpuid` are. Other instructions may have the same two bytes in
+    them."""
     found = re.findall(r"^ *([0-9a-f]+):\tcpuid", output_of("objdump", "-d", "--no-show-raw-insn", library), re.MULTILINE)
     where = list(sections(library))
     for address in (int(text, 16) for text in found):

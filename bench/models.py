@@ -1,7 +1,7 @@
-"""Models of the benchmark that are neither in calque's zoo nor in torchvision as they are: small
-networks of PyTorch with random weights, and quantized ones. Each is a function that writes an
-ONNX file; ViT, whose attention torch.onnx.export does not take, and quantized ones go through
-calque from TorchScript, the others through torch.onnx.export."""
+"""Models of the benchmark that are neither in calque's zoo nor in torchvision: small networks of
+PyTorch with random weights, and quantized ones. Each is a function that writes an ONNX file; ViT,
+whose attention torch.onnx.export does not take, and quantized ones go through calque from
+TorchScript, the others through torch.onnx.export."""
 import math
 import tempfile
 

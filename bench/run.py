@@ -42,7 +42,7 @@ MADE = ["bert_base", "gpt2_decode", "vit_b_16", "resnet18_int8", "mobilenet_v2_i
         "bert_base_int8"]  # models.py
 FOLDER = ort.CACHE / "bench"
 BUDGET = 1.2   # seconds for the runs of one side and one number of threads
-PAUSE = 0.06   # until the other's pool has gone to sleep, on more than one thread
+PAUSE = 0.06   # until the other's thread pool sleeps, on more than one thread
 
 
 # ---- models ---------------------------------------------------------------------------
@@ -231,7 +231,7 @@ def kilobytes(field):
 
 
 def print_peaks(side, name, threads):
-    """In a process that does nothing else: by how much it grows."""
+    """Prints the memory growth of a separate process."""
     path = model_file(name)
     feeds = feeds_of(path)
     capi.lib().cq_set_threads(threads)

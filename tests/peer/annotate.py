@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Annotations, anchors and named outputs on archives of the real PyTorch: the listings of
-pytorch-pfn-extras' documentation, and what onnx's checker and ONNX Runtime say to the two forms."""
+pytorch-pfn-extras' documentation, and the results of onnx's checker and ONNX Runtime for both
+forms."""
 import pathlib
 import re
 import sys
@@ -27,7 +28,7 @@ def make_models(folder):
             return self.linear2(self.linear(self.conv2(self.conv(x))))
 
     class Odd(nn.Module):
-        """Takes a tuple and a tensor it does not use, gives a list and a tuple."""
+        """Has a tuple and an unused tensor as arguments, a list and a tuple as results."""
 
         def forward(self, pair: tuple[torch.Tensor, torch.Tensor], unused: torch.Tensor):
             return [pair[0] + pair[1], pair[0].relu_()], (pair[1], 3)
@@ -127,7 +128,7 @@ def check_forms(report, folder):
     import ort
     options = ["--annotate", "conv2:a=1", "--annotate", "conv2:b=[x,y]", "--annotate",
                "conv2:c=0.5", "--annotate", 'conv2:d="1"', "--anchor", "linear:e=2"]
-    with report.case("attributes: refused by the checker and by ONNX Runtime, and calque warns"):
+    with report.case("attributes: rejected by the checker and by ONNX Runtime, with a warning by calque"):
         import onnx
         out, errors = export(folder, "traced", *options)
         given = {a.name: onnx.helper.get_attribute_value(a)
@@ -136,12 +137,12 @@ def check_forms(report, folder):
         assert (given["a"], given["b"], given["c"], given["d"]) == (1, [b"x", b"y"], 0.5, b"1")
         try:
             onnx.checker.check_model(str(out))
-            raise RuntimeError("the checker takes it")
+            raise RuntimeError("the checker accepts it")
         except onnx.checker.ValidationError:
             pass
         try:
             ort.Session(str(out))
-            raise RuntimeError("ONNX Runtime takes it")
+            raise RuntimeError("ONNX Runtime accepts it")
         except ort.OrtError:
             pass
         assert peers.calque("check", out)[0] == 1
@@ -178,7 +179,7 @@ def check_odd(report, folder, models):
         names = [node.name for node in model.graph.node if node.name.startswith("Anchor")]
         assert len(names) == 6 and len(set(names)) == 6, names
         assert len(model.metadata_props) == 2, model.metadata_props
-    with report.case("as-output, by module and by the place of a tensor"):
+    with report.case("as-output, by module and by the index of a tensor"):
         out, _ = export(folder, "twice", "--as-output", "h=inner", "--as-output", "sum=odd",
                         "--as-output", "right=odd:2")
         import onnx

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Archives of the real PyTorch: every value that calque reads from them, against what PyTorch
-loads; and what is not an archive, or a bad one, with the reasons calque gives.
+"""Archives of the real PyTorch: compares every value that calque reads with PyTorch's. Files that
+are not archives and damaged archives must be rejected with the right reason.
 
     archive.py [TOOL]        TOOL: tests/archive_dump of a build folder
 """
@@ -22,7 +22,7 @@ TOOL = sys.argv[1] if len(sys.argv) > 1 else str(BUILD / "tests/archive_dump")
 
 
 class Tool:
-    """A running archive_dump; gives its listing as a dict."""
+    """A running archive_dump, whose listing is returned as a dict."""
 
     def __init__(self):
         self.process = subprocess.Popen([TOOL], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -43,7 +43,7 @@ class Tool:
         raise AssertionError("the tool died")
 
 
-# ---- what PyTorch says ------------------------------------------------------------------
+# ---- PyTorch's values ------------------------------------------------------------------
 
 
 def describe_tensor(t):
@@ -216,7 +216,7 @@ def test_state_dicts(report, tool, folder):
         assert list(tool(f"state {path}:b"))[1:] == list(state)
 
 
-# ---- what is refused ---------------------------------------------------------------------------
+# ---- rejected files ---------------------------------------------------------------------------
 
 
 class Evil:
@@ -225,7 +225,7 @@ class Evil:
 
 
 def refused(folder, good):
-    """Name, how to ask, and a piece of the reason."""
+    """The name, the command, and a part of the expected reason."""
     def file(name, data):
         (folder / name).write_bytes(data)
         return folder / name
@@ -279,7 +279,7 @@ def refused(folder, good):
 
 
 def cut_anywhere(report, tool, folder, good):
-    """A file that is cut short or damaged is refused, wherever it was cut."""
+    """A file that is truncated or damaged at any position is rejected."""
     data = good.read_bytes()
     with report.case("refused: cut at a thousand places"):
         for i in range(1000):
@@ -379,8 +379,8 @@ EXAMPLE = b"\x80\2" + TAG + b"}(" + text(b"forward") + TAG + b"](" + \
 
 
 def sparse_zip64(path, entries):
-    """A zip file of stored entries at places past 4 GiB, which take no room on the disk. An entry is
-    its name, data and size: what data has not are zeros."""
+    """A sparse zip file of stored entries at offsets beyond 4 GiB. An entry has a name, data and a
+    size; the rest of the size is zeros."""
     central, at = b"", 5 << 30
     with open(path, "wb") as out:
         for name, data, size in entries:
@@ -401,7 +401,7 @@ def sparse_zip64(path, entries):
 
 
 def test_large(report, tool, folder):
-    """Archives past what plain zip files can say: 4 GiB, 65,535 entries."""
+    """Archives that exceed plain zip files: 4 GiB, 65,535 entries."""
     model = torch.nn.Linear(3, 2)
     small, path = save(folder, "large", torch.jit.script(model)), folder / "huge.pt"
     with zipfile.ZipFile(small) as z:
@@ -456,7 +456,7 @@ def test_new_torch(report, tool, folder):
 
 
 def test_byte_order(report, tool, folder):
-    """An archive of a machine that writes numbers the other way round."""
+    """An archive with the other byte order."""
     import numpy as np
     model = torch.nn.Linear(3, 2)
     good, path = save(folder, "order", torch.jit.script(model)), folder / "big.pt"
@@ -509,7 +509,7 @@ DTYPES = ("float16", "bfloat16", "float32", "float64", "int8", "int16", "int32",
 
 
 def test_strides(report, tool, folder):
-    """Every dtype, lying in memory in every way."""
+    """Every dtype with several memory layouts."""
     for dtype in DTYPES:
         base = (torch.arange(24) % 5).to(getattr(torch, dtype))
         model = torch.nn.Module()

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Attention as graphs have it, written out of MatMul and Softmax: its results are ONNX Runtime's, for the shapes of
-BERT, ViT, GPT-2 and Swin and for odd ones, for masks that broadcast, hide or are not numbers, and the same bits on any
-number of threads. Every value in between can be asked for. And the operator of opset 23: its results are ONNX Runtime's,
-and those that it has when its scores are asked for, too.
+"""Attention decomposed into MatMul and Softmax: results must equal ONNX Runtime's for the shapes of
+BERT, ViT, GPT-2 and Swin and for unusual ones, and for masks that broadcast, hide or contain NaN.
+Results must be bitwise equal for any number of threads and if intermediate values are fetched. The
+same for the Attention operator of opset 23, also with its scores as an output.
 
     attention.py [CASE …]
 """
@@ -20,7 +20,8 @@ CLOSE = {"rtol": 1e-4, "atol": 1e-5}
 
 @dataclasses.dataclass
 class Case:
-    """[lead, length, width] of q, k and v, and how scores become probabilities."""
+    """The shapes [lead, length, width] of q, k and v, and the steps from scores to
+    probabilities."""
     lead: tuple = (1, 2)
     queries: int = 5
     keys: int = 7
@@ -35,7 +36,7 @@ class Case:
     split: bool = True         # q, k and v come as [batch, length, heads * width]
     axis: int = -1
     kind: type = np.float32
-    odd: str = ""              # nan, inf: in q; blind: rows that see nothing
+    odd: str = ""              # nan, inf: in q; blind: rows without a visible key
 
 
 class Graph:
@@ -165,7 +166,7 @@ def check(case):
     got = run_calque(data, feeds, 1)
     expect_close(got, expected, **CLOSE)
     again = run_calque(data, feeds, 1, threads=3)
-    assert got[0].tobytes() == again[0].tobytes(), "other threads, other bits"
+    assert got[0].tobytes() == again[0].tobytes(), "the result depends on the number of threads"
     for name in inner[-4:]:
         fetched = run_calque(data, feeds, 1, fetch=[name])
         expect_close(fetched[:1], expected, **CLOSE)
@@ -188,7 +189,7 @@ def operator_cases():
     yield "decoding", [q[:, :, :1], k[:, :, :1], v[:, :, :1], None, *past], {}
     yield "past", [q, k, v, None, *past], {"is_causal": 1}
     yield "past rows", [normal(2, 5, 48), normal(2, 7, 48), normal(2, 7, 60), None, *past], heads
-    filled = np.int64([6, 5])  # of opset 24: keys of each sample that are there
+    filled = np.int64([6, 5])  # opset 24: the number of valid keys of each sample
     yield "filled", [q, k, v, None, None, None, filled], {}
     yield "filled, causal", [q, k, v, None, None, None, filled], {"is_causal": 1}
     yield "short mask", [q, k, v, normal(5, 4)], {}
@@ -216,11 +217,11 @@ def check_operator(inputs, attributes):
     shown = ["y", "pk", "pv"] if len(inputs) == 6 else ["y"]
     got = run_calque(model(shown), list(feeds.values()), len(shown))
     again = run_calque(model(shown), list(feeds.values()), len(shown), threads=3)
-    assert all(np.array_equal(a, b) for a, b in zip(got, again)), "other threads, other bits"
+    assert all(np.array_equal(a, b) for a, b in zip(got, again)), "the result depends on the number of threads"
     whole = run_calque(model(["y", "pk", "pv", "scores"]), list(feeds.values()), 4)
     expect_close(got, whole[:len(got)], **CLOSE, name="with scores")
     mask = inputs[3] if len(inputs) > 3 else None
-    # ONNX Runtime does not broadcast masks along queries, nor take those that end before the keys do.
+    # ONNX Runtime does not broadcast masks along queries, and rejects masks shorter than the keys.
     if mask is None or mask.shape[-2:] == (inputs[0].shape[2], inputs[1].shape[2]):
         expect_close(got, run_ort(model(shown), feeds, "none"), **CLOSE)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The bridge to ONNX Runtime carries every element type, shape and kind of value unchanged."""
+"""The bridge to ONNX Runtime passes every element type, shape and kind of value unchanged."""
 import sys
 
 from peers import ONNX_TEST_DATA, Report, check_onnx, expect_close, load_pb, run_ort

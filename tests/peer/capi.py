@@ -1,11 +1,11 @@
-"""The C API of calque from Python, for tests: what ctypes can see is what every language sees.
+"""The C API of calque from Python, for tests, by ctypes, as other languages would call it.
 
     net = zoo("resnet18")
     net.load(state_dict)
     y, = net.run(x)
     model = net.export([x], opset=13, dynamic_axes=[("input", 0, "batch")])
 
-    def forward(cx, x):                          # a model of one's own: cx has all of nn.h
+    def forward(cx, x):                          # a custom model: cx has all functions of nn.h
         return cx.relu(cx.call(net.child("conv"), x))
     net = module("Net", forward, {"conv": layer("conv2d", conv(3, 8, 3))})
 
@@ -196,7 +196,7 @@ def sizes(*values):
 
 
 def ints(*values):
-    """cq_int values from numbers and sizes that a context gave."""
+    """cq_int values from numbers and from sizes of a context."""
     return (Int * max(len(values), 1))(*[v if isinstance(v, Int) else Int(v, None) for v in values])
 
 
@@ -280,7 +280,7 @@ class Module:
         return out
 
     def state_shapes(self):
-        """[(name, dtype, shape)] in order, without looking at the values."""
+        """[(name, dtype, shape)] in order, without reading the values."""
         out, entry = [], StateEntry()
         for i in range(lib().cq_module_state_count(self.handle)):
             check(lib().cq_module_state_at(self.handle, i, ctypes.byref(entry)))
@@ -389,7 +389,7 @@ def layer(name, *args):
 
 
 def module(name, forward, children=None, n_out=None):
-    """A module with a forward in Python. With n_out it takes and gives lists of tensors."""
+    """A module with a forward in Python. With n_out, arguments and results are lists of tensors."""
     def one(cx, _self, x):
         return forward(Context(cx), x)
 
@@ -409,7 +409,7 @@ def module(name, forward, children=None, n_out=None):
 
 
 def add_parameter(net, name, array):
-    """A parameter of a module of one's own: its handle, for the forward."""
+    """Adds a parameter to a custom module and returns its handle, for the forward."""
     t = Tensor(array)
     lib().cq_tensor_retain(t.handle)
     return lib().cq_module_add_parameter(net.handle, name.encode(), t.handle)

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Operators that work element by element, drawn at random, on shapes that broadcast: as one pass over memory their
-results are ONNX Runtime's, and the same bits as one by one (when every value is asked for, nothing is put together),
-on one thread and on three, for NaN and infinities too.
+"""Random graphs of element-wise operators on shapes that broadcast. Fused into one pass over
+memory, results must equal ONNX Runtime's, and must be bitwise equal to the unfused operators
+(fetching every value prevents fusion), on one thread and on three, also for NaN and infinities.
 
     chains.py [SEED …]
 """
@@ -95,7 +95,7 @@ class Chains:
         self.put("Where", [condition, *(pair if self.pick(0, 1) else pair[::-1])], shape)
 
     def widen(self, x, shape):
-        """The value becomes smaller, then meets its full shape again."""
+        """Reduces the value, then broadcasts it to its full shape again."""
         if not shape or 0 in shape:
             return
         small = [1 if self.pick(0, 1) else n for n in shape]
@@ -148,7 +148,7 @@ def check(net):
         apart = fused.run_calque(data, [feed], len(ends), fetch=inner)[:len(ends)]
         for threads in (1, 3):
             for one, other in zip(fused.run_calque(data, [feed], len(ends), threads=threads), apart):
-                assert same_bits(one, other), f"not the same bits as one by one, on {threads} threads"
+                assert same_bits(one, other), f"the fused result differs from the unfused one on {threads} threads"
 
 
 def main():

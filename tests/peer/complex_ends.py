@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Models that take and give complex numbers: with --complex-as-pairs the inputs and outputs of the file are
-what torch.view_as_real makes of them, and without it the error says so.
+"""Models with complex inputs and outputs: with --complex-as-pairs those of the file have the form
+of torch.view_as_real; without it the export fails and names the option.
 
     complex_ends.py [-v] [CASE …]
 """

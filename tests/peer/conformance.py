@@ -1,9 +1,8 @@
 #!/usr/bin/python3
-"""TorchScript archives of the real PyTorch, carried over by calque: small models that each show one
-side of the language (conformance_models.py), models that everybody exports
-(conformance_classics.py), and models of torchvision. Each is exported with the
-command line from an example, has to please the onnx checker, and has to give PyTorch's results in
-ONNX Runtime for the example and for a second set of inputs.
+"""Exports TorchScript archives of the real PyTorch: small models that each test one feature of the
+language (conformance_models.py), classic models (conformance_classics.py), and models of
+torchvision. Each is exported with the command line from an example, must pass the onnx checker, and
+must give PyTorch's results in ONNX Runtime for the example and for a second set of inputs.
 
     conformance.py [NAME …]
 """
@@ -23,7 +22,7 @@ VISION = {"alexnet": 64, "vgg16": 32, "resnet18": 64, "resnet50": 64, "densenet1
 OTHER_BATCH = 3
 AGAINST_TORCH = {"rtol": 1e-3, "atol": 1e-4}  # errors of a hundred layers add up
 
-# What does not work yet, with the reason. A case here that passes fails the test: take it out.
+# Cases that do not work yet, with the reason. A listed case that passes fails the test.
 EXPECTED = {}
 
 
@@ -46,7 +45,7 @@ def leaves(value):
 
 
 def tree_of(value, found):
-    """The tree as args.json has it; found collects the tensors."""
+    """The tree in the form of args.json; found collects the tensors."""
     import torch
     if value is None:
         return None
@@ -142,7 +141,7 @@ def run_case(name):
         if name in EXPECTED:
             raise Skip(f"{EXPECTED[name]} ({error})") from error
         raise
-    assert name not in EXPECTED, "passes now: take it out of EXPECTED"
+    assert name not in EXPECTED, "passes now: remove it from EXPECTED"
 
 
 def names():
@@ -158,7 +157,7 @@ def main():
     if not report.needs("torch", "torchvision", "onnx", "ort"):
         return report.finish()
     chosen = [n for n in names() if not sys.argv[1:] or any(a in n for a in sys.argv[1:])]
-    warnings.simplefilter("ignore")  # what torch.jit.trace has to say about our models
+    warnings.simplefilter("ignore")  # warnings of torch.jit.trace about these models
     for name in chosen:
         with report.case(name):
             run_case(name)

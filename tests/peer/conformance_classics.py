@@ -1,5 +1,5 @@
-"""Models that everybody exports, besides those of torchvision: the word language model in its four
-kinds, the two halves of a DCGAN, super resolution. Cases are as in conformance_models.py."""
+"""Classic models besides those of torchvision: the four word-level language models, generator and
+discriminator of DCGAN, super resolution. Cases have the form of conformance_models.py."""
 import math
 
 import torch
@@ -19,7 +19,7 @@ def tokens(time, batch):
 
 
 class WordRecurrent(nn.Module):
-    """Words in, the scores of the next word out, with the state of the recurrent layers."""
+    """Maps words to the scores of the next word, with the state of the recurrent layers."""
 
     def __init__(self, kind):
         super().__init__()

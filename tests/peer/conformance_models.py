@@ -1,4 +1,4 @@
-"""The small models of conformance.py. Each shows one side of TorchScript: a case gives a model,
+"""The small models of conformance.py. Each tests one feature of TorchScript. A case has a model,
 two lists of arguments (the first is the example of the export) and its dynamic axes."""
 from enum import Enum
 from typing import Dict, List, NamedTuple, Optional, Tuple

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Arguments that select branches: --constant makes them a part of the program; without it, a branch
-that no graph can hold is an error of the run, if the example comes to the other one.
+that cannot be exported becomes an error at run time if the example takes the other branch.
 
     constants.py [-v] [CASE …]
 """

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """calque convert --opset on ONNX's own test models, up and down: the test data still pass, the real
-checker accepts the result, and ONNX Runtime gives what it gave for the original. A model that the
-target cannot express must be refused with the names of its nodes."""
+checker accepts the result, and ONNX Runtime computes the results of the original. A model that the
+target cannot express must be rejected with the names of its nodes."""
 import pathlib
 import shutil
 import sys
@@ -11,8 +11,8 @@ from peers import ONNX_TEST_DATA, Report, Skip, calque, check_onnx, expect_close
 from optimize import feeds_of, is_valid
 
 TARGETS = (9, 11, 13, 17, 21)
-EVERY = 3    # models; each meets another target
-TO_ORT = 11  # every so many of those
+EVERY = 3    # every third model, each with another target
+TO_ORT = 11  # of those, every 11th also runs in ONNX Runtime
 
 
 def convert(source, folder, opset):

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""calque convert --to: the result is valid, and ONNX Runtime gives what it gave for the original, up to
-the rounding of the type. With names of models of the benchmark (bench/run.py) as arguments those are
-converted, too."""
+"""calque convert --to: the result is valid, and ONNX Runtime computes the results of the original,
+up to the rounding of the type. With names of models of the benchmark (bench/run.py) as arguments
+those are converted, too."""
 import pathlib
 import sys
 import tempfile

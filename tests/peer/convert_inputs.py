@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""calque convert --inputs: exports of torch.onnx with batch 1 become dynamic. ONNX Runtime gives at
-batch 3, and at other heights and lengths, what PyTorch gives for the same inputs. With names of models
-of the benchmark (bench/run.py) as arguments, those get a dynamic batch, too."""
+"""calque convert --inputs: exports of torch.onnx with batch 1 become dynamic. At batch 3, and at
+other heights and lengths, ONNX Runtime computes PyTorch's results. With names of models of the
+benchmark (bench/run.py) as arguments, those get a dynamic batch, too."""
 import pathlib
 import sys
 import tempfile
@@ -127,7 +127,7 @@ def check(folder, make, example, spec, others):
 
 
 def check_refusal(folder):
-    """A linear layer behind a flattened image needs its size: the error names the node."""
+    """A linear layer after a flattened image needs the image size: the error names the node."""
     net = nn.Sequential(nn.Conv2d(3, 4, 3), nn.Flatten(), nn.Linear(144, 5)).eval()
     torch.onnx.export(net, image(1), str(folder / "in.onnx"), opset_version=15, input_names=["x"])
     code, _, err = calque("convert", folder / "in.onnx", "--inputs", "x=1x3xHx8", "-o",
@@ -157,7 +157,8 @@ def sample_of(output, alone, i):
 
 
 def own_difference(source, feeds):
-    """How much ONNX Runtime's results differ without and with its optimizations, relative to the largest."""
+    """The difference of ONNX Runtime's results with and without its optimizations, relative to the
+    largest."""
     import ort
     plain, fast = ([np.asarray(y) for y in ort.Session(str(source), optimize=level).run(feeds)]
                    for level in ("none", "all"))

@@ -59,7 +59,7 @@ def with_outputs(path, wanted, to):
 
 
 def check_part(whole, part, folder):
-    """The part on the values of the whole model gives the values of the whole model."""
+    """The part, run on values of the whole model, computes the values of the whole model."""
     peers.check_onnx(part)
     feeds = random_feeds(whole)
     inputs, outputs = names(part, "input"), names(part, "output")
@@ -92,7 +92,7 @@ def check_model(name, folder):
 
 
 def check_chain(folder):
-    """Two halves of a network that are joined are the network; so says onnx.compose."""
+    """Joining two halves of a network gives the network, as with onnx.compose."""
     import onnx
     import onnx.compose
     tool("export", "resnet18", "-o", folder / "whole.onnx")

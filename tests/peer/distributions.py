@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """torch.distributions from model source: densities, moments, entropies, quantiles, divergences and
-transformed values, exported by calque, run in ONNX Runtime and compared with PyTorch. Drawn
-values are compared by shape, and by what PyTorch guarantees of them.
+transformed values, exported by calque, run in ONNX Runtime and compared with PyTorch. Samples are
+compared by shape, and by properties that PyTorch guarantees.
 """
 import sys
 

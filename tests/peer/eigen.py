@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""Eigenvectors and singular vectors of small matrices: they have any sign, so that exports are compared by what does not
-depend on it. Each program gives the matrix made of its factors again, and the products of the vectors with each other.
+"""Eigenvectors and singular vectors of small matrices: their signs are arbitrary, so exports are
+compared by results that do not depend on signs. Each program returns the matrix recomputed from its
+factors, and the products of the vectors with each other.
 
     eigen.py
 """

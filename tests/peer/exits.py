@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """return, break and continue in random programs against Python: their source is run by calque and
-exported from one example, and the graph has to give Python's results for arguments that take other
-ways through the program.
+exported from one example, and the graph must compute Python's results for arguments that take other
+paths through the program.
 
     exits.py [SEED …]
 """
@@ -24,7 +24,7 @@ OTHER_SIZES = [numpy.array(v, dtype=numpy.float32) for v in
 
 
 class Writer:
-    """A program in which most ifs are on data, and which comes to an end on every way."""
+    """A program in which most ifs are data-dependent, and which terminates on every path."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""What the options of an export do to the results: every model here is checked by onnx, run by
-ONNX Runtime, and compared with calque's own run of the module.
+"""The effect of export options: every model here is checked by onnx, run by ONNX Runtime, and
+compared with calque's own run of the module.
 
     export.py [TEST …]
 """
@@ -38,7 +38,7 @@ def ops_of(model):
 
 @contextlib.contextmanager
 def warnings():
-    """Collects what is warned about inside: [(message, where)]."""
+    """Collects warnings inside the block: [(message, where)]."""
     import ctypes
 
     import capi
@@ -111,7 +111,7 @@ def batch_norms_are_folded_rightly():
         for opset in (9, 13, 17):
             folded = net.export([x], opset=opset)
             plain = net.export([x], opset=opset, no_constant_folding=True)
-            assert "BatchNormalization" in ops_of(plain), "there is nothing to fold"
+            assert "BatchNormalization" in ops_of(plain), "expected something to fold"
             grouped = options.get("transposed") and options.get("groups")
             assert grouped or "BatchNormalization" not in ops_of(folded), f"{options}: not folded"
             for model in (folded, plain):
@@ -177,7 +177,7 @@ def modules_of_the_zoo_become_functions():
             agree(net, exported, x, name=name)
         again = net.export([x], **options)
         assert np.array_equal(np.frombuffer(exported, "u1"), np.frombuffer(again, "u1")), \
-            "the same model gave other bytes"
+            "exporting the same model twice gave different bytes"
 
 
 @test

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Gradients inside of models: torch.autograd.grad, as molecular potentials use it for forces,
-exported, and run by ONNX Runtime at other coordinates than the example's.
+"""Gradients inside of models: torch.autograd.grad, which molecular potentials use for forces, is
+exported and run by ONNX Runtime at other coordinates than the example's.
 
     forces.py [-v] [CASE …]
 """
@@ -123,7 +123,8 @@ def second_derivatives():
 
 @case
 def convolutions():
-    """Energies of images: strides, groups, transposed ones, one-sided padding, and the weights' own."""
+    """Energies of images: strides, groups, transposed ones, one-sided padding, and the weights'
+    own."""
     import torch
     import torch.nn.functional as F
     from torch import nn

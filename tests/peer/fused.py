@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Networks of convolutions, of shuffled channels, of matrix products, and quantized ones, drawn at random, as sessions rearrange them:
-layouts, fused steps and removed ones. Their results are ONNX Runtime's, the same bits on one thread and on three, and
-every value in between can be asked for.
+"""Random networks of convolutions, shuffled channels, matrix products and quantized layers, to test
+layouts and fusions of sessions. Results must equal ONNX Runtime's, must be bitwise equal on one
+thread and on three, and intermediate values can be fetched.
 
     fused.py [SEED …]
 """
@@ -15,7 +15,7 @@ import peers
 from peers import Report, expect_close, run_ort
 
 N_MODELS = 60  # of each kind
-# Winograd's transforms and the folding of normalisations: sums in another order, of other terms.
+# Winograd transforms and folded normalisations sum other terms in another order.
 CLOSE = {"rtol": 1e-3, "atol": 2e-4}
 
 
@@ -172,7 +172,7 @@ class Net:
 
 
 class Picks(Net):
-    """Channels that are joined, cut and shuffled between convolutions."""
+    """Channels that are concatenated, sliced and shuffled between convolutions."""
 
     def slice(self, x, channels, size):
         step = self.pick(1, 1, 2, -1, -3)
@@ -266,7 +266,7 @@ class Rows(Net):
                 self.put("Add", *self.either(y, self.weight(out)), channels=out)
 
     def dynamic(self, x, channels, _):
-        """A product of 8 bits, as PyTorch's dynamic quantization is written out."""
+        """A product in 8 bits, as PyTorch's dynamic quantization is decomposed."""
         import onnx.numpy_helper
         out, top = int(self.pick(3, 16, 40)), self.pick(127, 255)
         zero, one = self.number(0), self.number(0.1)
@@ -353,7 +353,7 @@ class Grids(Net):
         return f"v{self.n}"
 
     def grid(self, x, channels, size):
-        """x on a grid again, maybe behind a limit."""
+        """Quantizes x again, possibly after clipping."""
         if self.pick(0, 1):
             limits = [self.tensor(np.float32(value)) for value in (0, 2.75)]
             x = self.put("Clip", [x, *limits]) if self.pick(0, 1) else self.put("Relu", [x])
@@ -550,11 +550,11 @@ def check(net):
     data, ends = model.SerializeToString(), [value.name for value in model.graph.output]
     got = run_calque(data, [x], len(ends))
     again = run_calque(data, [x], len(ends), threads=3)
-    assert all(np.array_equal(a, b) for a, b in zip(got, again)), "other threads, other bits"
+    assert all(np.array_equal(a, b) for a, b in zip(got, again)), "the result depends on the number of threads"
     close, optimize = CLOSE, "basic"
     if isinstance(net, Forms):
         close, optimize = {"rtol": 1e-5, "atol": 1e-4}, "none"
-    elif isinstance(net, Grids):  # what is half-way may go either way, and does in fused kernels
+    elif isinstance(net, Grids):  # half-way cases may be rounded differently in fused kernels
         close = {"rtol": 0, "atol": 4 * net.step if net.inexact else 1e-6}
         optimize = "none"
     expect_close(got, run_ort(data, {"x": x}, optimize), name="outputs", **close)

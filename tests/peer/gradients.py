@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Gradients of whole models are those of the real PyTorch: of archives, through test-cases written
-by the command line, and of the built-in models with the same weights, through the C API.
+"""Gradients of whole models equal those of the real PyTorch: of archives, by test cases written by
+the command line, and of built-in models with the same weights, by the C API.
 
     gradients.py [MODEL …]
 """
@@ -12,16 +12,16 @@ import capi
 import peers
 
 RTOL, ATOL = 1e-3, 1e-5
-# In float32 a ReLU whose argument is almost zero lets a gradient pass in one program and not in the
-# other, and a small batch that is normalised blows that up: PyTorch itself is off by a percent from
-# what it gives in float64. So archives are compared in float64 (but for AlexNet, which normalises
-# nothing and is large), and modules, which are in float32, with PyTorch's float64 but for as much as
-# PyTorch's float32 is away from that.
+# In float32, a ReLU with an argument near zero may pass a gradient in one program and not in the
+# other, and normalisation of a small batch amplifies that: PyTorch's float32 and float64 results
+# differ by a percent. So archives are compared in float64 (except AlexNet, which is large and has
+# no normalisation). Modules in float32 are compared with PyTorch's float64, and the tolerance is
+# the error of PyTorch's float32.
 NOISE = 2
 IN_FLOAT = ("alexnet",)
 
 
-# What drops numbers at random when it trains, and is the same otherwise.
+# Models with dropout, which are random in training only.
 DROPS = ("alexnet",)
 
 
@@ -45,7 +45,7 @@ def models():
             return torch.log_softmax(self.tags(y), dim=-1)
 
     class Steps(torch.nn.Module):
-        """Branches and loops on data, writing in place and through views."""
+        """Data-dependent branches and loops, in-place operators and views."""
 
         def __init__(self):
             super().__init__()

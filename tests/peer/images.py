@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""ImageDecoder against Pillow: pictures in every format, colour and packing that it writes and
-calque reads, decoded to the same bytes. What is not read is refused by its name."""
+"""ImageDecoder against Pillow: images in every format, colour mode and encoding that Pillow writes
+and calque reads are decoded to the same bytes. Unsupported formats are rejected by name."""
 import io
 import pathlib
 import struct

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""calque info of archives that PyTorch saved: the --input that it suggests is one that PyTorch takes,
-and weights that became constants or packed parameters are counted.
+"""calque info of archives that PyTorch saved: PyTorch accepts the suggested --input, and weights
+that became constants or packed parameters are counted.
 
     info.py [-v]
 """
@@ -61,7 +61,7 @@ def models(torch):
 
 
 def values(torch, words):
-    """What --input SPECs mean, as PyTorch's arguments."""
+    """Converts --input SPECs to PyTorch's arguments."""
     out = []
     for word in words:
         if word == "--input":

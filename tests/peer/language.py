@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Programs in TorchScript (language_models.py and its topics) against the real PyTorch: as archives of scripted
-functions and as plain source. Each is exported from an example; the onnx checker has to accept the
-model, ONNX Runtime has to give PyTorch's results for arguments that take every branch and other
-numbers of rounds, and `calque run` has to give them from the program itself.
+"""Programs in TorchScript (language_models.py and its topics) against the real PyTorch: as archives
+of scripted functions and as plain source. Each is exported from an example. The onnx checker must
+accept the model, and ONNX Runtime and `calque run` must compute PyTorch's results for arguments
+that take every branch and other numbers of iterations.
 
     language.py [NAME …]
 """

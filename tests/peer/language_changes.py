@@ -1,5 +1,5 @@
-"""Programs that change tensors and lists in place where control flow depends on data: who shares
-the memory sees the change, or the export is refused. See language_models.py."""
+"""Programs that change tensors and lists in place where control flow depends on data: all aliases
+see the change, or the export is rejected. See language_models.py."""
 from typing import List
 
 import torch
@@ -70,7 +70,7 @@ def size_changed_in_branch(x):
     return torch.ones(int(n))
 
 
-# ---- tensors that become others -------------------------------------------------------------
+# ---- rebound tensors -------------------------------------------------------------
 
 
 @program(lambda: [torch.tensor(4)], lambda: [torch.tensor(7)])
@@ -98,7 +98,7 @@ def out_in_branch(x):
     return out
 
 
-# ---- who else has the tensor ------------------------------------------------------------------
+# ---- aliases ------------------------------------------------------------------
 
 
 @program(count(3), count(5))
@@ -302,7 +302,7 @@ def one_of_two_lists_used(x):
     return len(c)
 
 
-# ---- the grid of a quantized tensor -------------------------------------------------------------
+# ---- quantization parameters -------------------------------------------------------------
 
 
 @program(up, down)

@@ -1,4 +1,4 @@
-"""Programs with loops of data-dependent length, and ways out of them. See language_models.py."""
+"""Programs with loops of data-dependent length, and exits from them. See language_models.py."""
 import torch
 
 from language_models import ROWS, count, down, matrix, numbers, program, up

@@ -1,9 +1,10 @@
-"""The programs of language.py: functions of TorchScript that each show one way in which control
-flow, containers and numbers go together. A program has several lists of arguments: the first is
-the example of the export, the others take other branches and other numbers of rounds.
+"""The programs of language.py: functions of TorchScript that each test one combination of control
+flow, containers and numbers.
 
-This is the list that they add themselves to; they are in language_TOPIC.py, a file for each of the
-topics of language.py."""
+A program has several lists of arguments: the first is the example of the export, the others take
+other branches and other numbers of iterations. The programs are in language_TOPIC.py, one file per
+topic of language.py, and register themselves in the list of this file.
+"""
 import torch
 
 PROGRAMS = {}

@@ -1,5 +1,5 @@
-"""More programs of language.py: data-dependent numbers where an operator takes one, tensors
-given for numbers, out=, and branches that do not fit the sizes of the example."""
+"""More programs of language.py: data-dependent numbers as arguments of operators, tensors passed
+for numbers, out=, and branches whose sizes do not match the example."""
 from typing import List
 
 import torch
@@ -22,7 +22,7 @@ def with_ints(*numbers):
     return lambda: [torch.randn(3, 5), *numbers]
 
 
-# ---- numbers of the run ------------------------------------------------------------------
+# ---- data-dependent numbers ------------------------------------------------------------------
 
 
 @program(with_numbers(2.0, 3), with_numbers(1.0, 1), with_numbers(0.5, 0), kinds=("script", "trace"))
@@ -76,7 +76,7 @@ def halves_of_what_may_be_negative(x):
     return torch.arange(n // 2 + 9), torch.arange(n % 4 + 2)
 
 
-# ---- tensors where numbers are wanted ----------------------------------------------------
+# ---- tensors where numbers are expected ----------------------------------------------------
 
 
 @program(lambda: [torch.randn(2, 3), [torch.tensor(1), torch.tensor(2)]],
@@ -108,7 +108,7 @@ def range_into_another_in_a_branch(x, n: int):
     return out
 
 
-# ---- branches where the example does not come --------------------------------------------
+# ---- branches that the example does not take --------------------------------------------
 
 
 @program(lambda: [torch.zeros(0, 0)], lambda: [torch.randn(1, 4)], lambda: [torch.randn(3, 1)],
@@ -146,7 +146,7 @@ def loop_for_nothing(x):
     return x + len(seen)
 
 
-# ---- truths about tensors ----------------------------------------------------------------
+# ---- conditions on tensors ----------------------------------------------------------------
 
 
 @program(lambda: [torch.ones(2), torch.ones(2)], lambda: [torch.ones(2), torch.zeros(2)],

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""lib/aten is Python: every composed operator is run by the real PyTorch, as it stands in the file,
-and compared with ATen's own operator.
+"""Runs every composed operator of lib/aten as Python in the real PyTorch, and compares it with
+ATen's own operator.
 
     library.py [--bless]
 
@@ -75,7 +75,8 @@ def result_type(*items):
 
 
 def make_calque(table):
-    """The module `calque` of lib/: decorators, and natives that plain tensors are enough for."""
+    """The module `calque` of lib/: decorators, and natives that can be computed with plain
+    tensors."""
     def decorator(kind):
         def declare(text, **keys):
             def keep(function):

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Other machines: processors with fewer instructions or with more, one core, little memory.
 
-    machine.py       qemu-user is needed to look like another processor
+    machine.py       qemu-user is needed to emulate other processors
 
 calque chooses its kernels at run time, so it must run on any x86-64; the peers must not use
 instructions that a fresh machine may refuse.
@@ -53,7 +53,7 @@ def closure(path):
 
 
 def check_imports(report):
-    """Whatever may start PyTorch, in this process or another, imports peer_cpu."""
+    """Every script that may start PyTorch, in this process or another, imports peer_cpu."""
     for path in (p for d in ("tests", "tools", "bench", "fuzz") for p in sorted((ROOT / d).rglob("*.py"))):
         is_program = 'if __name__ == "__main__"' in path.read_text()
         reach = closure(path)

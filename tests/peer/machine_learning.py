@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Operators of ai.onnx.ml, of which scikit-learn's models are made, against ONNX Runtime."""
+"""Operators of ai.onnx.ml, which exports of scikit-learn use, against ONNX Runtime."""
 import pathlib
 import sys
 import tempfile

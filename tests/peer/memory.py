@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Weights never pass through memory twice: the export of a large model needs hardly more of it
-than the weights themselves, which the zoo draws and so has to hold. To look at one, calque does not
-read the weights at all; to run it, tensors between its layers lie where others lay before.
+"""Weights are never copied in memory: the export of a large model needs little more memory than its
+weights, which the zoo creates. Commands that inspect a model do not read its weights, and a run
+reuses the memory of intermediate tensors.
 
     memory.py [MODEL …]
 """
@@ -52,7 +52,7 @@ def look_at(report, path):
         with report.case(" ".join(words)):
             peak, seconds = cost_of([CALQUE, *words, path])
             print(f"{' '.join(words):18} {peak / 2**20:7.1f} MB resident, {seconds * 1e3:.0f} ms")
-            assert peak < LOOK_BYTES and seconds < LOOK_SECONDS * slowness(), "that is more than it may take"
+            assert peak < LOOK_BYTES and seconds < LOOK_SECONDS * slowness(), "the limit is exceeded"
 
 
 def run(report, path):
@@ -67,7 +67,8 @@ def run(report, path):
 
 
 def from_source(report):
-    """Model source with a state dict: the initial weights, which the file's replace, take no memory."""
+    """Model source with a state dict: the initial weights, which the file's replace, take no
+    memory."""
     with report.case("vgg16 from source"), tempfile.TemporaryDirectory() as folder:
         weights, path = os.path.join(folder, "vgg16.pth"), os.path.join(folder, "model.onnx")
         # In another process: the memory of this one would count as that of its children.

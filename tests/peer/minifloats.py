@@ -1,5 +1,5 @@
-"""Floats of eight and four bits and integers of four and two, by looking up the nearest in a list of all
-of them: slow, and plainly right."""
+"""Reference for floats of eight and four bits and integers of four and two: finds the nearest
+number in a list of all. Slow, but simple."""
 import functools
 
 import numpy as np

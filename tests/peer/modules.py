@@ -2,7 +2,7 @@
 """Every layer of <calque/layers.h> against torch.nn: names, order, types and shapes of its state,
 the distribution of its initial values, and, with PyTorch's weights, its results in evaluation
 and training and what training does to its buffers. Then the layer is exported at several opsets,
-with all sizes fixed and with a free batch, and ONNX Runtime must give the same.
+with fixed sizes and with a dynamic batch, and ONNX Runtime must compute the same.
 
     modules.py [LAYER …]
 """
@@ -462,7 +462,7 @@ def test_dropout(report):
 
 
 def test_modes(report):
-    """What a module tells about itself."""
+    """Queries of modules."""
     import capi
 
     with report.case("new modules are in training mode, and the mode is that of the tree"):

@@ -1,7 +1,6 @@
 #!/usr/bin/python3
-"""Changes in place, views of changed memory, and sizes that stay symbolic: small forwards that
-are run by PyTorch, by calque, and, exported, by ONNX Runtime, for several batch sizes. All three
-must agree.
+"""In-place operators, views of changed memory, and symbolic sizes: small forward functions are run
+by PyTorch, by calque and, exported, by ONNX Runtime, for several batch sizes. All three must agree.
 
     mutation.py [NAME …]
 """
@@ -466,7 +465,7 @@ def size_of_a_result(o, x):
 
 
 def results_of(function):
-    """(what PyTorch gives for an array, the module of calque)"""
+    """(PyTorch's result for an array, calque's module)"""
     import capi
     import torch
 

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""`calque check --full` against onnx.checker with full_check: small models, valid and not, one for
-each way in which a model can be wrong. The verdicts are the same, but where DIFFERENT says why not.
+"""`calque check --full` against onnx.checker with full_check: small models, one for each kind of
+violation, and valid ones. The verdicts must be the same, except those listed in DIFFERENT with a
+reason.
 
     onnx_classes.py [CASE …]
 """
@@ -393,7 +394,7 @@ def check(name):
     code, said, error = peers.calque("check", "--full", "model.onnx")
     same = bool(theirs) == (code != 0)
     if name in DIFFERENT:
-        assert not same, "the verdicts are the same now: take it out of DIFFERENT"
+        assert not same, "the verdicts are the same now: remove it from DIFFERENT"
     else:
         assert same, f"onnx: {theirs[:200] or 'valid'}; calque: {(said + error)[:200] or 'valid'}"
 

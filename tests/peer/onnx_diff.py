@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""calque diff: models that differ in names and order are the same, and one change is one difference,
-told where it is.
+"""calque diff: models that differ in names and order are equal, and one change is one difference,
+reported at its location.
 
     onnx_diff.py
 """
@@ -127,7 +127,7 @@ def main():
                 other = renamed(model, random_)
                 change(other)
                 code, lines = diff(folder, model, other)
-                # A node that is put in also changes what those behind it take.
+                # An inserted node also changes the inputs of the following nodes.
                 assert code == 1 and len(lines) <= (3 if title == "node" else 1), lines[:4]
                 assert any(line.startswith(expected) and words in line for line in lines), lines
         with report.case("weights within a tolerance"):

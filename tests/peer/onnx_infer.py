@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Shape inference against the real one: what onnx infers of the official test models, of models
-that PyTorch exports and of the cases below, calque must infer as well, with the same result.
-calque may know more: sizes that onnx leaves open or calls unk__N."""
+"""Shape inference against the real one: calque must infer everything that onnx infers for the
+official test models, models exported by PyTorch and the cases below. It may infer more: sizes that
+onnx leaves unknown or calls unk__N."""
 import pathlib
 import subprocess
 import sys

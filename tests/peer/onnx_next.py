@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The official test data of the newest ONNX, opsets 25 to 28, replayed by `calque verify`. The data
-are an archive, shared/conformance/onnx-next.tar.xz, beside the tree or above it. What cannot be
-reproduced is in tests/data/verify_exceptions_newer.txt, as of other releases (onnx_testdata.py).
+are an archive, shared/conformance/onnx-next.tar.xz, beside the tree or above it. Cases that cannot
+be reproduced are listed in tests/data/verify_exceptions_newer.txt (see onnx_testdata.py).
 
     onnx_next.py [ARCHIVE]
 """

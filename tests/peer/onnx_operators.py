@@ -2,10 +2,12 @@
 """Every operator of ONNX in calque's runtime, at every version since 7 and with every type of
 elements that its schema allows, against ONNX Runtime.
 
-onnx_samples.py has inputs and attributes. A sample is run at each version it is for; the first
-of an operator's samples is also run with each type of each type variable. What ONNX Runtime
-has no kernel for is run there with another type: the numbers are such that all types hold them.
-An operator without a sample fails, but of ai.onnx.ml, of which some can be run. With names of operators as arguments only those are run."""
+onnx_samples.py has inputs and attributes. A sample is run at each version it is for; the first of
+an operator's samples is also run with each type of each type variable. If ONNX Runtime lacks a
+kernel for a type, it runs another type; all types can represent the numbers. An operator without a
+sample fails, except in ai.onnx.ml, where only some can be run. With names of operators as arguments
+only those are run.
+"""
 import inspect
 import itertools
 import pathlib

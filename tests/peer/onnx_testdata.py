@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """The official test data of ONNX, replayed by `calque verify`. tests/data/verify_exceptions.txt
-lists what cannot be reproduced, with a reason each; an exception that passes is a failure.
+lists cases that cannot be reproduced, with reasons; a listed case that passes is a failure.
 
     onnx_testdata.py [DIR RELEASE]      the data of another release, as onnx/backend/test/data is
 """

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""ONNX's text syntax against the real onnx package: models that are printed and parsed are the same
-message, byte for byte; onnx.parser reads what calque prints, as far as version 1.12 knows the
-syntax; and what onnx.parser reads, calque reads as the same message.
+"""ONNX's text syntax against the real onnx package: printing and parsing a model gives the same
+message, byte for byte. onnx.parser reads calque's text if version 1.12 supports the syntax, and
+calque reads all texts of onnx.parser as the same message.
 
     onnx_text.py
 """

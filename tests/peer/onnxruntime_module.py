@@ -1,4 +1,5 @@
-"""A module `onnxruntime` for other projects' tests, which Debian 12 has none of: on the library itself."""
+"""A module `onnxruntime` for tests of other projects, implemented on the C library, because Debian
+12 lacks the package."""
 import sys
 import types
 

@@ -1,13 +1,15 @@
 #!/usr/bin/python3
-"""PyTorch's own database of operators, with samples of their arguments: each sample is traced, run by
-calque, exported, and run by ONNX Runtime; both must give what PyTorch gives. And models of what no
-single operator can show: complex numbers inside, numbers of Python beside tensors.
+"""PyTorch's own database of operators, with samples of their arguments: each sample is traced, run
+by calque, exported, and run by ONNX Runtime; both must compute PyTorch's results. Further models
+test combinations of operators: complex numbers inside, numbers of Python with tensors.
 
     opinfo.py [-v] [--bless] [OPERATOR …] [dtype=NAME] [samples=N] [opset=N]
 
-Without operators, a few samples of every operator in float32 and int64. A wrong number, a crash, or a model that
-onnx or ONNX Runtime calls invalid is a failure. An operator that calque refuses, or that ONNX Runtime has no
-kernel for, is listed in expected/opinfo.txt, which --bless rewrites: all of it, or the lines of the operators."""
+Without operators, a few samples of every operator in float32 and int64. A wrong number, a crash, or
+a model that onnx or ONNX Runtime calls invalid is a failure. An operator that calque refuses, or
+that ONNX Runtime has no kernel for, is listed in expected/opinfo.txt, which --bless rewrites: all
+of it, or the lines of the operators.
+"""
 import collections
 import concurrent.futures
 import contextlib
@@ -31,11 +33,11 @@ PARTS = 4 * JOBS
 SAMPLES = 2
 LOOSE = {"float32": (1e-4, 1e-4), "float64": (1e-7, 1e-7), "float16": (1e-2, 1e-2)}
 
-# What is random, or of no value yet: only dtypes and sizes are compared. Some say so only by a seed
-# that the database sets.
+# Random or uninitialized results: only dtypes and sizes are compared. Some are only identified by a
+# seed in the database.
 RANDOM = re.compile(r"bernoulli|dropout|empty|multinomial|normal$|normal\.number_mean|rand|rrelu|uniform|resize"
                     r"|_scaled_dot_product_attention")
-# Which of equal elements is meant is not defined, nor where NaN goes.
+# The order of equal elements and the position of NaN are undefined.
 UNORDERED = re.compile(r"argsort|kthvalue|masked\.arg|msort|sort$|topk")
 # The sign of an eigenvector is not defined; eigen.py compares products of the factors.
 SIGNLESS = re.compile(r"linalg\.eigh$|svd$")

@@ -130,7 +130,8 @@ def versions_of(graph, opset):
 
 
 def meaning_of(model, opset):
-    """The parts that are equal in two models whose opsets differ, but not the versions of their operators."""
+    """The parts that are equal in two models whose opsets differ, but not the versions of their
+    operators."""
     import onnx
     if opset > onnx.defs.onnx_opset_version():
         return model

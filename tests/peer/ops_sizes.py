@@ -1,7 +1,6 @@
 #!/usr/bin/python3
-"""The models of ops_export.py with dynamic sizes, run on other sizes than those they were
-exported with, against PyTorch on the same. What was taken from the example and should not have
-been shows here.
+"""The models of ops_export.py with dynamic sizes, run on other sizes than those they were exported
+with, against PyTorch on the same. This detects sizes that were wrongly fixed to the example.
 
     ops_sizes.py [FAMILY …]
 
@@ -21,7 +20,7 @@ from peers import JOBS, ROOT, Report, expect_close
 
 OPSETS = [8, 11, 17]
 
-# Data is made up here: more cancels than in the hand-made cases.
+# Generated data cancels more than the hand-written cases.
 TOLERANCES = {"float16": (2e-3, 1e-3)}
 TOLERANCE = (1e-4, 1e-5)
 
@@ -109,7 +108,7 @@ def arguments(values, random, feeds):
 
 
 def expected(one, random, feeds):
-    """What PyTorch gives on the new sizes; None if it refuses them."""
+    """PyTorch's results for the new sizes; None if it rejects them."""
     import make
     import torch
     op = make.overload_of(one["op"])

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """calque optimize on ONNX's own test models: the real checker accepts the result, the test data
-still pass, and ONNX Runtime gives what it gave for the original."""
+still pass, and ONNX Runtime computes the results of the original."""
 import pathlib
 import shutil
 import sys

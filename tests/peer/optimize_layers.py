@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""calque optimize on layers that exporters write out: they become one operator of the model's opset,
-or, with --for onnxruntime, of com.microsoft. ONNX Runtime gives what PyTorch gives."""
+"""calque optimize on layers that exporters decompose: they become one operator of the model's opset
+or, with --for onnxruntime, of com.microsoft. ONNX Runtime computes PyTorch's results."""
 import collections
 import json
 import math

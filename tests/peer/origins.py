@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Where operators came from: the file, line and column of the user's own Python that calque prints
-for the nodes of an archive, against what PyTorch prints for the same archive.
+"""Source locations of operators: the file, line and column that calque prints for the nodes of an
+archive, compared with PyTorch's.
 
     origins.py
 """

@@ -1,7 +1,7 @@
-"""ONNX Runtime, called straight through its C API: no Python package, no other process.
+"""ONNX Runtime by its C API, without a Python package or another process.
 
-npm's onnxruntime-node brings libonnxruntime.so but no header. The API is a table of function
-pointers that only ever grows at its end, so a function is known by its place in it. FUNCTIONS
+npm's onnxruntime-node contains libonnxruntime.so but no header. The API is a table of function
+pointers to which new ones are only appended, so a function is identified by its index. FUNCTIONS
 names those used here.
 
     session = ort.Session("model.onnx")

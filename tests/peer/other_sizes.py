@@ -130,7 +130,8 @@ CASES = [
 
 
 def inputs_of(spec, values):
-    """(dtype, shape, sizes as written) of each input, where the names have these values in order of appearance."""
+    """(dtype, shape, sizes as written) of each input, where the names have these values in order of
+    appearance."""
     given, inputs = {}, []
     for part in spec.split(";"):
         dtype, sizes = part.rstrip("]").split("[") if "[" in part else ("float32", part.replace("x", ","))

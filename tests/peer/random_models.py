@@ -214,7 +214,8 @@ def model_of(draw):
             return tuple(v for i, v in enumerate(values) if i and i not in used)
 
     def usable(y):
-        """Not what a normalisation would make large, and argmax take for different: constants up to rounding."""
+        """Not what a normalisation would make large, and argmax take for different: constants up to
+        rounding."""
         return (0 < y.numel() <= MAX_ELEMENTS and y.dim() <= 6 and y.dtype == torch.float32 and
                 bool(torch.isfinite(y).all()) and y.abs().max() <= 1e4 and (y.numel() == 1 or y.std() > 1e-2))
 

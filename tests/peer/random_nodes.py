@@ -103,7 +103,8 @@ def type_choices(draw, schema):
 
 
 class Apart:
-    """ONNX Runtime in a process of its own, because it crashes at some nodes; a new one is then started."""
+    """ONNX Runtime in a process of its own, because it crashes at some nodes; a new one is then
+    started."""
 
     def __init__(self):
         self.child = None

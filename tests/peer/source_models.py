@@ -51,7 +51,8 @@ def arguments(name, fn):
 
 
 def randomize(model):
-    """Give every weight an effect: new models have zero biases, zero gates and running statistics of 0 and 1."""
+    """Give every weight an effect: new models have zero biases, zero gates and running statistics
+    of 0 and 1."""
     import torch
     with torch.no_grad():
         for p in model.parameters():
@@ -65,7 +66,8 @@ def randomize(model):
 
 
 def is_score_layer(name, part):
-    """The last layer of a detector's classification: its results decide which boxes are kept, and in which order."""
+    """The last layer of a detector's classification: its results decide which boxes are kept, and
+    in which order."""
     return hasattr(part, "weight") and part.weight.dim() in (2, 4) and (
         name.endswith(("cls_score", "cls_logits", "kps_score_lowres"))
         or "classification_head.module_list" in name and part.weight.shape[0] % 91 == 0)
@@ -98,7 +100,8 @@ def separate_scores(model, inputs):
 
 
 def example(name, fn):
-    """The inputs of the export, as --input specifications, and a list of inputs for the comparison."""
+    """The inputs of the export, as --input specifications, and a list of inputs for the
+    comparison."""
     import torch
     kind = family(fn)
     if kind == "detection":

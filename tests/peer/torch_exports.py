@@ -5,7 +5,8 @@ torch.onnx.export, run by calque and by ONNX Runtime.
     torch_exports.py [MODEL …]
 
 Weights are random; statistics of normalisations are made such that numbers neither vanish nor
-explode on the way."""
+explode on the way.
+"""
 import pathlib
 import sys
 import tempfile

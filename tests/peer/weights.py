@@ -216,7 +216,8 @@ class Net(nn.Module):
 
 
 def older(case, report):
-    """State dicts of a model that asks for the version of PyTorch, with and without the buffer of version 1."""
+    """State dicts of a model that asks for the version of PyTorch, with and without the buffer of
+    version 1."""
     case.path("older.py").write_text(OLDER)
     space = {}
     exec(OLDER, space)

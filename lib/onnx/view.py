@@ -4,6 +4,9 @@ ONNX has no views: a view becomes a separate tensor. The sizes of the result are
 flatten is one Reshape.
 """
 
+import torch
+import warnings
+
 from calque.onnx import *
 
 unsupported(
@@ -56,3 +59,59 @@ def aten_expand(self):
 @symbolic("aten::_shape_as_tensor", opset=7)
 def shape_as_tensor(self):
     return Shape(self)
+
+
+# ---- dimensions of size 1 ----
+
+
+def data_dependent_dim(dim, n):
+    """A dimension of n, counted from the front. It can depend on data where axes are an input."""
+    if not is_known(dim) and opset() < 13:
+        warnings.warn(
+            f"dim is fixed to its value {hint(dim)} on the example; since opset 13 it can depend "
+            "on data"
+        )
+        dim = hint(dim)
+    return dim + n if is_known(dim) and dim < 0 else dim
+
+
+def row_of(dim):
+    return [dim] if is_known(dim) else cast([dim], torch.int64)
+
+
+def of_varying_rank(y):
+    """The rank of the result depends on data. The following nodes are built for the example."""
+    return varying_rank(with_shape(y, result_shape()))
+
+
+def squeeze_if_one(x, dim):
+    """x without dimension dim if its size is 1."""
+    if opset() < 11:
+        return unsupported("until opset 11 both branches of an If must have the same rank", 11)
+    size = cast(x.size(dim), torch.int64) if is_known(dim) else Gather(Shape(x), dim, axis=0)
+    y = If(
+        Equal(size, 1),
+        then_branch=lambda: varying_rank(Squeeze(x, row_of(dim))),
+        else_branch=lambda: varying_rank(Identity(x)),
+    )
+    return of_varying_rank(with_dtype(y, x.dtype))
+
+
+@symbolic("aten::squeeze.dim", opset=7)
+def squeeze_dim(self, dim):
+    at = data_dependent_dim(dim, self.ndim)
+    if not is_known(at) or (self.ndim > 0 and not is_known(self.size(at))):
+        return squeeze_if_one(self, at)
+    return Squeeze(self, [at]) if self.ndim > 0 and self.size(at) == 1 else self
+
+
+@symbolic("aten::squeeze", opset=7)
+def squeeze(self):
+    if len([n for n in self.shape if not is_known(n)]) > 0:
+        return of_varying_rank(Squeeze(self))
+    return Squeeze(self, [i for i in range(self.ndim) if self.size(i) == 1])
+
+
+@symbolic("aten::unsqueeze", opset=7)
+def unsqueeze(self, dim):
+    return Unsqueeze(self, row_of(data_dependent_dim(dim, self.ndim + 1)))

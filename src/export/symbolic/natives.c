@@ -319,6 +319,15 @@ static cq_val is_zeros(cq_sym_run *r, const cq_sym_args *e)
                           (!value || cq_tensor_get_f64(value->u.tensor, 0) == 0));
 }
 
+/* The number of dimensions depends on data. */
+static cq_value *varying_rank(cq_sym *s, cq_value *x)
+{
+    (void)s;
+    if (x)
+        x->rank_varies = true;
+    return x;
+}
+
 static cq_val computed(cq_sym_run *r, const cq_sym_args *e)
 {
     (void)e;
@@ -708,6 +717,7 @@ static const cq_sym_native natives[] = {
     { "fmod", 2, 2, .two = cq_sym_fmod },
     { "trunc", 1, 1, .fn = trunc_of },
     { "is_negative", 1, 1, .one = cq_sym_is_negative },
+    { "varying_rank", 1, 1, .one = varying_rank },
     { "swap_dims", 3, 3, .fn = swap_dims },
     { "flatten", 1, 1, .one = cq_sym_flat },
     { "at_least_1d", 1, 1, .one = cq_sym_with_dims },

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 static const cq_symbolic *const families[] = {
-    cq_symbolics_sequence, cq_symbolics_linalg,   cq_symbolics_resize,  cq_symbolics_view,
+    cq_symbolics_sequence, cq_symbolics_linalg,   cq_symbolics_resize,
     cq_symbolics_slice,    cq_symbolics_creation, cq_symbolics_complex,
 };
 

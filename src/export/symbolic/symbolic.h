@@ -52,7 +52,6 @@ struct cq_symbolic {
 extern const cq_symbolic cq_symbolics_sequence[];
 extern const cq_symbolic cq_symbolics_linalg[];
 extern const cq_symbolic cq_symbolics_resize[];
-extern const cq_symbolic cq_symbolics_view[];
 extern const cq_symbolic cq_symbolics_slice[];
 extern const cq_symbolic cq_symbolics_creation[];
 extern const cq_symbolic cq_symbolics_complex[];

@@ -38,6 +38,25 @@
         V x  = SPREAD(p##r[at + k + 1]);                                                           \
         t##r = FMA(x, w1, t##r);                                                                   \
     }
+#if HAS_LANES
+/* Two steps with numbers in one register; sums are added to in the same order. */
+#define TILE_TWO(r)                                                                                \
+    if (rows > (r)) {                                                                              \
+        const float32x2_t two = load_two(p##r + at + k);                                           \
+                                                                                                   \
+        s##r = FMA_OF_TWO(two, 0, w0, s##r);                                                       \
+        t##r = FMA_OF_TWO(two, 0, w1, t##r);                                                       \
+        s##r = FMA_OF_TWO(two, 1, w2, s##r);                                                       \
+        t##r = FMA_OF_TWO(two, 1, w3, t##r);                                                       \
+    }
+#define TILE_TWO_APART(r)                                                                          \
+    if (rows > (r)) {                                                                              \
+        const float32x2_t two = load_two(p##r + at + k);                                           \
+                                                                                                   \
+        s##r = FMA_OF_TWO(two, 0, w0, s##r);                                                       \
+        t##r = FMA_OF_TWO(two, 1, w1, t##r);                                                       \
+    }
+#endif
 #define TILE_END(r, PUT)                                                                           \
     if (rows > (r)) {                                                                              \
         if (vectors == 1)                                                                          \
@@ -104,6 +123,22 @@ INLINE void tile_of(const cq_core_tile *t, const int rows, const int vectors,
             if (rows == 1) { /* shortens the dependency chain of two sums */
                 V odd_s = SPREAD(0), odd_t = odd_s;
 
+#if HAS_LANES
+                for (; k + 3 < kc; k += 4, w += 8 * LANES, next += 4 * bytes) {
+                    const V x = LOAD(p0 + at + k);
+
+                    s0    = FMA_OF_FOUR(x, 0, LOAD(w), s0);
+                    t0    = FMA_OF_FOUR(x, 0, LOAD(w + LANES), t0);
+                    odd_s = FMA_OF_FOUR(x, 1, LOAD(w + 2 * LANES), odd_s);
+                    odd_t = FMA_OF_FOUR(x, 1, LOAD(w + 3 * LANES), odd_t);
+                    s0    = FMA_OF_FOUR(x, 2, LOAD(w + 4 * LANES), s0);
+                    t0    = FMA_OF_FOUR(x, 2, LOAD(w + 5 * LANES), t0);
+                    odd_s = FMA_OF_FOUR(x, 3, LOAD(w + 6 * LANES), odd_s);
+                    odd_t = FMA_OF_FOUR(x, 3, LOAD(w + 7 * LANES), odd_t);
+                    PREFETCH(next);
+                    PREFETCH(next + 2 * bytes);
+                }
+#endif
                 for (; k + 1 < kc; k += 2, w += 4 * LANES) {
                     const V x = SPREAD(p0[at + k]), y = SPREAD(p0[at + k + 1]);
 
@@ -118,6 +153,15 @@ INLINE void tile_of(const cq_core_tile *t, const int rows, const int vectors,
                 s0 = s0 + odd_s;
                 t0 = t0 + odd_t;
             }
+#if HAS_LANES
+            for (; k + 1 < kc; k += 2, w += 4 * LANES, next += 2 * bytes) {
+                const V w0 = LOAD(w), w1 = LOAD(w + LANES);
+                const V w2 = LOAD(w + 2 * LANES), w3 = LOAD(w + 3 * LANES);
+
+                PREFETCH(next); /* two steps are at most 64 bytes */
+                EACH_ROW(TILE_TWO)
+            }
+#endif
             STEP_BY_STEP
             for (; k < kc; k++, w += 2 * LANES) {
                 V w0 = LOAD(w), w1 = LOAD(w + LANES);
@@ -133,8 +177,12 @@ INLINE void tile_of(const cq_core_tile *t, const int rows, const int vectors,
             for (; k + 1 < kc; k += 2, w += 2 * LANES) {
                 V w0 = LOAD(w), w1 = LOAD(w + LANES);
 
+#if HAS_LANES
+                EACH_ROW(TILE_TWO_APART)
+#else
                 EACH_ROW(TILE_STEP)
                 EACH_ROW(TILE_STEP_ODD)
+#endif
             }
             for (; k < kc; k++, w += LANES) {
                 V w0 = LOAD(w), w1 = w0;

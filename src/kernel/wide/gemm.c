@@ -7,6 +7,7 @@
 #define T        float
 #define SCALAR   (float)
 #define FMA_T    FMA
+#define FMA_OF   FMA_OF_FOUR
 #define FMA_ONE  FMA_F32
 #define FN(name) name##_f32
 #include "kernel/wide/gemm_tile.inc"
@@ -14,6 +15,7 @@
 #define T        double
 #define SCALAR   (double)
 #define FMA_T    FMA_D
+#define FMA_OF   FMA_OF_TWO_D
 #define FMA_ONE  FMA_F64
 #define FN(name) name##_f64
 #include "kernel/wide/gemm_tile.inc"

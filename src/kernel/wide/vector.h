@@ -128,6 +128,28 @@ static inline H fused_h(H a, H b, H c)
 #define STEP_BY_STEP
 #endif
 
+/* On ARM a multiply-add takes one lane of a register. Numbers are loaded in pairs or fours, and not
+ * spread: spreading loads take slots of the unit that multiplies. */
+#if CQ_LANES == 4 && defined(__aarch64__) && defined(__OPTIMIZE__)
+#define HAS_LANES                1
+#define FMA_OF_TWO(two, i, w, s) ((V)vfmaq_lane_f32((float32x4_t)(s), (float32x4_t)(w), two, i))
+#define FMA_OF_FOUR(four, i, w, s)                                                                 \
+    ((V)vfmaq_laneq_f32((float32x4_t)(s), (float32x4_t)(w), (float32x4_t)(four), i))
+#define FMA_OF_TWO_D(two, i, w, s)                                                                 \
+    ((D)vfmaq_laneq_f64((float64x2_t)(s), (float64x2_t)(w), (float64x2_t)(two), i))
+
+/* gcc would load each lane when it is used. */
+INLINE float32x2_t load_two(const float *p)
+{
+    float32x2_t two = vld1_f32(p);
+
+    __asm__("" : "+w"(two));
+    return two;
+}
+#else
+#define HAS_LANES 0
+#endif
+
 /* Makes the compiler read *p where it is used instead of keeping it, and compute addresses from
  * p. */
 #define READ_AGAIN(p) __asm__("" : "+r"(p))

@@ -330,6 +330,7 @@ struct cq_eval {
     const char *raised_class;
     cq_val      handled; /* the exception of the current except clause; retained */
     unsigned    n_tries;
+    bool        is_searching; /* for missing names; a failure is not searched again */
 };
 
 /* Calls from C by position (call.h has all other forms): of a value, of a name in the program, and

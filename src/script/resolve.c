@@ -191,7 +191,9 @@ static cq_status resolve_name(cq_fncall *c)
         c->name = "aten::random";
     if (!c->name && (!t || (t->kind != CQ_OBJECT_BUILTIN && t->kind != CQ_OBJECT_METHOD)))
         return t && t->kind == CQ_OBJECT_NAMESPACE
-                   ? cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "%s is not implemented", t->text)
+                   ? cq_python_add_missing(
+                         c->ev, t->text,
+                         cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "%s is not implemented", t->text))
                    : cq_fail(CQ_E_TYPE, NULL, NULL, "%s cannot be called",
                              cq_eval_type_name(c->callee));
     if (!c->name)

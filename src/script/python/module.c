@@ -395,7 +395,7 @@ static cq_status not_found(cq_eval *ev, const char *module)
     ev->raised_class = "ModuleNotFoundError";
     status = cq_fail(CQ_E_NOT_FOUND, NULL, cq_str_text(&hint), "no module named '%s'", module);
     cq_str_clear(&hint);
-    return status;
+    return cq_python_add_missing(ev, module, status);
 }
 
 /* A submodule that has been imported or can be. */
@@ -448,7 +448,9 @@ cq_status cq_python_variables(cq_eval *ev, const cq_frame *f, cq_val *out)
 
 cq_status cq_python_member(cq_eval *ev, cq_object *module, const char *name, cq_val *out)
 {
-    cq_val *v;
+    char      full[2 * NAME_SIZE];
+    cq_val   *v;
+    cq_status status;
 
     CQ_TRY(cq_python_run(ev, module));
     if (strcmp(name, "__dict__") == 0)
@@ -484,8 +486,10 @@ cq_status cq_python_member(cq_eval *ev, cq_object *module, const char *name, cq_
     CQ_TRY(torch_fallback(ev, module, name, out));
     if (out->kind != CQ_VAL_NONE)
         return CQ_OK;
-    return cq_python_raise(ev, "AttributeError", "module '%s' has no attribute '%s'", module->text,
-                           name);
+    snprintf(full, sizeof full, "%s.%s", module->text, name);
+    status = cq_python_raise(ev, "AttributeError", "module '%s' has no attribute '%s'",
+                             module->text, name);
+    return ev->is_searching ? status : cq_python_add_missing(ev, full, status);
 }
 
 cq_status cq_lazy_resolve(cq_eval *ev, cq_val v, cq_val *out)

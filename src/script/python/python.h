@@ -72,6 +72,10 @@ cq_status cq_eval_import(cq_eval *ev, const cq_ast_stmt *s);
  * only when a name is used that the module may have defined. */
 cq_status cq_python_missing_names(cq_eval *ev, const cq_unit *unit);
 
+/* missing.c: adds to a failure, which is about the name `first`, the other missing names of the
+ * file. Returns the failure. */
+cq_status cq_python_add_missing(cq_eval *ev, const char *first, cq_status failure);
+
 /* Resolves a lazy import when it is used. */
 cq_status cq_lazy_resolve(cq_eval *ev, cq_val lazy, cq_val *out);
 

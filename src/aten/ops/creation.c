@@ -368,10 +368,9 @@ static cq_status one_hot(cq_opcall *c)
     if (n.value < 0 && !n.expr) {
         most = CQ_OP(c->cx, "aten::max", TENSOR(x));
         CQ_TRY(c->cx->status);
-        if (!cq_tensor_has_data(most)) /* only an export to an old opset decomposes it */
+        if (!cq_tensor_has_data(most)) /* newer opsets have OneHot and do not decompose it */
             return cq_call_fail(c, CQ_E_UNSUPPORTED,
-                                "a number of classes that depends on data needs "
-                                "OneHot, which came with opset 9");
+                                "a data-dependent number of classes requires opset 9");
         n = cq_i(cq_tensor_get_i64(most, 0) + 1);
     }
     for (int64_t i = 0; c->real && i < cq_tensor_numel(x); i++)

@@ -209,6 +209,15 @@ TEST(fold, numbers_that_are_repeated_are_few)
     check("ReduceSum Expand Add", 2, "x.sum() + torch.arange(200.).expand(200, 200)");
 }
 
+/* Results that are much larger than what they are made of are not written to the file. */
+TEST(fold, operators_without_a_rule_are_computed_by_the_runtime)
+{
+    check("Add", 1, "x + torch.sin(torch.arange(3.)).cumsum(0)");
+    check("Add", 1, "x + torch.ones(3, 3).tril().sum(0)");
+    check("ReduceSum ConstantOfShape Trilu Add", 2, "x.sum() + torch.ones(200, 200).tril()");
+    check("RandomNormal Sin Add", 0, "x + torch.randn(3).sin()");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -233,6 +242,7 @@ int main(void)
         TEST_OF(branches, a_bool_result_of_an_if_becomes_its_condition),
         TEST_OF(fold, parts_of_a_weight_are_weights),
         TEST_OF(fold, numbers_that_are_repeated_are_few),
+        TEST_OF(fold, operators_without_a_rule_are_computed_by_the_runtime),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

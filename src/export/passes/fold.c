@@ -1,6 +1,7 @@
 /* Constant folding: nodes whose inputs are all weights or constants are computed now, with the
- * operators of the ATen table. Nodes that only move elements (a transposed weight) give a view of
- * the original memory, so folding a large weight copies nothing.
+ * operators of the ATen table, or by the runtime if the table has no such operator and the inputs
+ * are small. Nodes that only move elements (a transposed weight) give a view of the original
+ * memory, so folding a large weight copies nothing.
  *
  * A folded weight is named after the original weight and the operation, fc.weight.Transpose, so
  * that it cannot be confused with the original. */
@@ -488,6 +489,18 @@ static cq_status fold_outputs(folder *f, cq_node *n, const struct fold_rule *rul
     return CQ_OK;
 }
 
+/* Whether a computed tensor may be written to the file, which must not grow by numbers that a node
+ * makes. cq_export_compute limits bytes; an export counts elements, as its rules do. */
+static bool fits(const folder *f, const fold_call *c, const cq_tensor *t)
+{
+    int64_t most = f->max_shape;
+
+    for (size_t i = 0; i < c->n->n_inputs; i++)
+        if (c->in[i] && cq_tensor_numel(c->in[i]) > most)
+            most = cq_tensor_numel(c->in[i]);
+    return f->ex->optimizes || !t || cq_tensor_numel(t) <= most;
+}
+
 /* Operators without a rule are computed by the runtime. */
 static cq_status fold_by_runtime(folder *f, cq_node *n, const fold_call *c)
 {
@@ -495,10 +508,12 @@ static cq_status fold_by_runtime(folder *f, cq_node *n, const fold_call *c)
     bool       done              = false;
     cq_status  status            = CQ_OK;
 
-    if (!f->ex->optimizes || n->is_anchor || n->n_blocks || n->n_outputs > CQ_MAX_RANK ||
-        !n->n_inputs || strncmp(n->op, "onnx::", 6) != 0)
+    if (n->is_anchor || n->n_blocks || n->n_outputs > CQ_MAX_RANK || !n->n_inputs ||
+        strncmp(n->op, "onnx::", 6) != 0)
         return CQ_OK;
     CQ_TRY(cq_export_compute(f->ex, n, c->in, made, &done));
+    for (size_t i = 0; i < n->n_outputs; i++)
+        done &= fits(f, c, made[i]);
     for (size_t i = 0; i < n->n_outputs; i++) {
         if (done && status == CQ_OK && made[i])
             status = replace(f, n, i, made[i]);
@@ -515,7 +530,7 @@ static cq_tensor *aligned(const folder *f, const cq_node *n, cq_tensor *t)
                                          "onnx::Identity",  "onnx::Flatten" };
     cq_tensor               *copy    = NULL;
 
-    if (!f->ex->optimizes || !t || !cq_tensor_has_data(t) || CQ_IS_AMONG(n->op, views) ||
+    if (!t || !cq_tensor_has_data(t) || CQ_IS_AMONG(n->op, views) ||
         (uintptr_t)cq_tensor_bytes(t) % cq_dtype_size(t->dtype) == 0)
         return t;
     return cq_tensor_clone(&copy, t, t->dtype) == CQ_OK ? cq_ctx_own_tensor(f->cx, copy) : NULL;
@@ -539,20 +554,18 @@ static cq_status fold_node(cq_node *n, void *user)
         return fold_shape(f, n);
     CQ_TRY(fold_uniform(f, n));
     rule = rule_of(n);
-    if ((!rule && !f->ex->optimizes) || n->is_anchor || n->n_inputs > 16 ||
-        (rule && n->n_inputs < rule->needs))
+    if (n->is_anchor || n->n_inputs > 16 || (rule && n->n_inputs < rule->needs))
         return CQ_OK;
-    for (size_t i = 0; i < n->n_inputs; i++) {
-        if (n->inputs[i].kind == CQ_OPERAND_NONE)
-            continue;
-        c.in[i] = aligned(f, n, cq_sym_data(n->inputs[i].u.value));
-        if (!c.in[i])
+    for (size_t i = 0; i < n->n_inputs; i++)
+        if (n->inputs[i].kind != CQ_OPERAND_NONE && !(c.in[i] = cq_sym_data(n->inputs[i].u.value)))
             return CQ_OK;
-    }
+    for (size_t i = 0; i < n->n_inputs; i++) /* after the check, because it may copy */
+        if (c.in[i] && !(c.in[i] = aligned(f, n, c.in[i])))
+            return CQ_OK;
     c.aten        = rule ? rule->aten : NULL;
     status        = rule ? fold_outputs(f, n, rule, &c) : CQ_OK;
     f->cx->status = CQ_OK;
-    if (status == CQ_OK && !is_folded(n))
+    if (status == CQ_OK && !is_folded(n) && (!rule || f->ex->optimizes))
         status = fold_by_runtime(f, n, &c);
     cq_ctx_pop(f->cx, 0, NULL, 0);
     return status;

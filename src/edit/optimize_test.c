@@ -55,6 +55,34 @@ static void an_output_that_is_an_input_stays(void **state)
     check_nodes(HEAD "g (float[n] x) => (float[n] y) { y = Identity (x) }", "Identity");
 }
 
+static void zeros_of_a_known_shape_go(void **state)
+{
+    (void)state;
+    check_nodes(HEAD "g (float[2, 3] x) => (float[2, 3] y) <int64[2] s = {2, 3}> {\n"
+                     "z = ConstantOfShape (s)\n a = Add (x, z)\n b = CastLike (a, x)\n"
+                     "y = Relu (b) }",
+                "Relu");
+    check_nodes(HEAD "g (float[2, 3] x, int64[2, 3] k) => (float[2, 3] y) {\n"
+                     "a = CastLike (k, x)\n y = Add (x, a) }",
+                "CastLike Add");
+}
+
+/* An LSTM whose cells start with a number, and whose hidden state is h, or starts with it too. */
+#define LSTM(number, state)                                                                        \
+    HEAD "g (float[t, b, 2] x, float[1, 4, 2] w, float[1, 4, 1] r, float[1, b, 1] h)\n"            \
+         "=> (float[t, 1, b, 1] y) <int64[1] one = {1}> {\n"                                       \
+         "n = Shape <start = 1, end = 2> (x)\n s = Concat <axis = 0> (one, n, one)\n"              \
+         "c = ConstantOfShape <value = float[1] {" number "}> (s)\n"                               \
+         "y = LSTM <hidden_size = 1> (x, w, r, , , " state ", c) }"
+
+static void initial_states_of_zeros_go(void **state)
+{
+    (void)state;
+    check_nodes(LSTM("0", "c"), "LSTM");
+    check_nodes(LSTM("0", "h"), "LSTM");
+    check_nodes(LSTM("1", "h"), "Shape Concat ConstantOfShape LSTM");
+}
+
 static void constants_are_computed(void **state)
 {
     (void)state;
@@ -300,6 +328,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(identity_and_dropout_go),
         cmocka_unit_test(an_output_that_is_an_input_stays),
+        cmocka_unit_test(zeros_of_a_known_shape_go),
+        cmocka_unit_test(initial_states_of_zeros_go),
         cmocka_unit_test(constants_are_computed),
         cmocka_unit_test(shapes_are_computed),
         cmocka_unit_test(a_known_branch_is_taken),

@@ -261,7 +261,11 @@ static cq_tensor *fold_constant_of_shape(fold_call *f)
     for (size_t i = 0; i < rank; i++)
         if (sizes[i] < 0 || __builtin_mul_overflow(total, sizes[i], &total) || total > f->max_shape)
             return NULL;
-    if (rank != (size_t)cq_tensor_numel(f->in[0]) || !value || value->kind != CQ_OPERAND_TENSOR)
+    if (rank != (size_t)cq_tensor_numel(f->in[0]))
+        return NULL;
+    if (!value)
+        return CQ_OP(f->cx, "aten::zeros", cq_i64s(f->cx, sizes, rank));
+    if (value->kind != CQ_OPERAND_TENSOR)
         return NULL;
     return CQ_OP(
         f->cx, "aten::expand",

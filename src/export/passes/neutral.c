@@ -3,6 +3,8 @@
  * sizes are equal if they are the same number or the same expression. */
 #include "export/exporter.h"
 
+enum { MAX_CONSTANT = 4096, MAX_MOVES = 8 };
+
 static cq_value *input_of(const cq_node *n, size_t i)
 {
     return i < n->n_inputs && n->inputs[i].kind == CQ_OPERAND_VALUE ? n->inputs[i].u.value : NULL;
@@ -97,6 +99,14 @@ static bool cast(const cq_node *n)
            cq_dtype_to_onnx(x->type.dtype) == int_of(n, "to", 0);
 }
 
+static bool cast_like(const cq_node *n)
+{
+    const cq_value *x = input_of(n, 0), *like = input_of(n, 1);
+
+    return like && x->type.kind == CQ_TYPE_TENSOR && like->type.kind == CQ_TYPE_TENSOR &&
+           x->type.dtype != CQ_DTYPE_NONE && x->type.dtype == like->type.dtype;
+}
+
 static bool transpose(const cq_node *n)
 {
     const cq_operand *perm = ints_of(n, "perm");
@@ -178,6 +188,7 @@ static const struct neutral_rule {
     { "onnx::Identity", always },
     { "onnx::Dropout", dropout },
     { "onnx::Cast", cast },
+    { "onnx::CastLike", cast_like },
     { "onnx::Transpose", transpose },
     { "onnx::Reshape", same_shape },
     { "onnx::Expand", same_shape },
@@ -222,7 +233,7 @@ static cq_value *without_unit(const cq_node *n)
         for (size_t i = 0; i < (units[r].commutes ? 2u : 1u); i++) {
             const cq_tensor *t = constant_of(n, 1 - i);
 
-            if (t && cq_tensor_numel(t) <= 4096 && input_of(n, i) &&
+            if (t && cq_tensor_numel(t) <= MAX_CONSTANT && input_of(n, i) &&
                 same_type(input_of(n, i), n->outputs[0]) && all_are(t, units[r].number))
                 return input_of(n, i);
         }
@@ -265,6 +276,47 @@ static void join_casts(cq_node *n)
         n->inputs[0] = x->node->inputs[0];
 }
 
+/* ---- initial states ---- */
+
+/* Whether all elements are zero: a constant, or one of a dynamic shape that nodes only select from
+ * or reshape. */
+static bool is_zero(const cq_value *v)
+{
+    static const char *const moves[] = { "onnx::Slice",   "onnx::Expand",    "onnx::Reshape",
+                                         "onnx::Squeeze", "onnx::Unsqueeze", "onnx::Transpose",
+                                         "onnx::Tile",    "onnx::Identity",  "onnx::Cast" };
+    const cq_operand        *number;
+
+    for (int depth = 0; v && depth < MAX_MOVES; depth++) {
+        const cq_tensor *t = cq_sym_data(v);
+
+        if (t)
+            return cq_tensor_numel(t) <= MAX_CONSTANT && all_are(t, 0);
+        if (is_op(v, "onnx::ConstantOfShape")) {
+            number = cq_ir_attr(v->node, "value");
+            return !number || (number->kind == CQ_OPERAND_TENSOR && all_are(number->u.tensor, 0));
+        }
+        v = v->node && CQ_IS_AMONG(v->node->op, moves) ? input_of(v->node, 0) : NULL;
+    }
+    return false;
+}
+
+/* Recurrent layers start with zeros if they have no initial state. torch.onnx computes them from
+ * the size of the batch. */
+static void drop_zero_states(cq_node *n)
+{
+    enum { FIRST_STATE = 5, LAST_STATE = 6 };
+    static const char *const layers[] = { "onnx::RNN", "onnx::GRU", "onnx::LSTM" };
+
+    if (!CQ_IS_AMONG(n->op, layers))
+        return;
+    for (size_t i = FIRST_STATE; i <= LAST_STATE; i++)
+        if (input_of(n, i) && is_zero(input_of(n, i)))
+            n->inputs[i] = (cq_operand){ .kind = CQ_OPERAND_NONE };
+    while (n->n_inputs && n->inputs[n->n_inputs - 1].kind == CQ_OPERAND_NONE)
+        n->n_inputs--;
+}
+
 /* ---- the pass ---- */
 
 static cq_status visit(cq_node *n, void *user)
@@ -277,6 +329,7 @@ static cq_status visit(cq_node *n, void *user)
     if (!n->n_outputs || n->outputs[0]->instead || !x)
         return CQ_OK;
     join_casts(n);
+    drop_zero_states(n);
     x = input_of(n, 0);
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (rules[i].is_neutral && strcmp(n->op, rules[i].op) == 0 && rules[i].is_neutral(n)) {

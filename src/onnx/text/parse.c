@@ -392,7 +392,7 @@ CQ_API cq_status cq_onnx_model_load_text(cq_onnx_model **out, const char *path)
     CQ_TRY(cq_mapping_open(&file, path));
     if (cq_mapping_size(file) && *(const char *)cq_mapping_data(file) == 0x08) {
         cq_mapping_release(file);
-        return cq_fail(CQ_E_FORMAT, path, "calque print --text prints it as text",
+        return cq_fail(CQ_E_FORMAT, path, "calque print lists binary models",
                        "expected ONNX's text syntax, got a binary ONNX model");
     }
     status = cq_onnx_model_parse(out, cq_mapping_data(file) ? cq_mapping_data(file) : "",

@@ -179,6 +179,10 @@ void cli_put_path(FILE *out, const char *path);
  * or the code of its own failure. */
 int cli_end_outputs(int code);
 
+/* Like cli_end_outputs for a caller that tries again if the outputs collide with those of another
+ * program: the error is only printed if no tries are left. */
+int cli_try_outputs(int code, int tries_left);
+
 /* Like cq_onnx_model_save; to standard output the whole model is written, without external data. */
 struct cq_onnx_model;
 struct cq_onnx_save_options;

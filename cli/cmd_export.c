@@ -106,7 +106,7 @@ typedef struct export
 export;
 
 /* Saves the model, its data and the report: all of them or none. */
-static int save_all_once(const cli_args *args, export *m)
+static int save_all_once(const cli_args *args, export *m, int tries_left)
 {
     int code;
 
@@ -116,7 +116,7 @@ static int save_all_once(const cli_args *args, export *m)
     code = cli_result_of_call(m->about.status);
     if (code == CLI_DONE && m->report)
         code = cli_report_write(&m->about, m->report);
-    return cli_end_outputs(code);
+    return cli_try_outputs(code, tries_left);
 }
 
 /* Tries again if another program creates a file of the same name. */
@@ -124,8 +124,8 @@ static int save_all(const cli_args *args, export *m)
 {
     int code = CLI_FAILED;
 
-    for (int i = 0; i < MAX_TRIES; i++) {
-        code = save_all_once(args, m);
+    for (int left = MAX_TRIES; left-- > 0;) {
+        code = save_all_once(args, m, left);
         if (code == CLI_DONE || !cq_outputs_collided())
             break;
     }

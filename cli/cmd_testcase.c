@@ -66,7 +66,7 @@ static int write_whole(cli_model *model, const cli_example *example, const cli_a
     static source from; /* too large for a stack frame */
     int           code = CLI_FAILED;
 
-    for (int i = 0; i < MAX_TRIES; i++) {
+    for (int left = MAX_TRIES; left-- > 0;) {
         cq_status status;
 
         memset(&from, 0, sizeof from); /* a compound literal would be a copy on the stack */
@@ -76,7 +76,8 @@ static int write_whole(cli_model *model, const cli_example *example, const cli_a
         from.job     = job;
         cq_outputs_begin();
         status = write_flat(&from, args->operands[1], options);
-        code   = cli_end_outputs(from.misuse ? from.misuse : cli_result_of_model(model, status));
+        code =
+            cli_try_outputs(from.misuse ? from.misuse : cli_result_of_model(model, status), left);
         if (code == CLI_DONE || !cq_outputs_collided())
             break;
     }

@@ -175,14 +175,26 @@ static int flush_stdout(void)
     return cli_fail_with("", "cannot write to standard output: %s", strerror(errno));
 }
 
-int cli_end_outputs(int code)
+static int end_outputs(int code, bool is_last)
 {
     cq_status status;
 
     if (code == CLI_DONE)
         code = flush_stdout();
     status = cq_outputs_end(code == CLI_DONE ? CQ_OK : CQ_E_CANCELLED);
-    return code == CLI_DONE ? cli_result(status) : code;
+    if (code != CLI_DONE)
+        return code;
+    return status != CQ_OK && !is_last && cq_outputs_collided() ? CLI_FAILED : cli_result(status);
+}
+
+int cli_end_outputs(int code)
+{
+    return end_outputs(code, true);
+}
+
+int cli_try_outputs(int code, int tries_left)
+{
+    return end_outputs(code, tries_left == 0);
 }
 
 /* ---- how much is written ---- */

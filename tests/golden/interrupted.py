@@ -189,8 +189,9 @@ def check_pairs(report, folder, steps):
     with report.case("first exports to one name at once end with one model and its data"):
         for _ in range(8):
             clean()
-            processes = [subprocess.Popen(command(*export(i % 2)), stderr=subprocess.DEVNULL) for i in range(6)]
-            assert [p.wait() for p in processes] == [0] * 6
+            processes = [subprocess.Popen(command(*export(i % 2)), stderr=subprocess.PIPE) for i in range(6)]
+            said = [p.communicate()[1] for p in processes]
+            assert [p.returncode for p in processes] == [0] * 6 and not any(b"error" in s for s in said), said
             assert loaded() in (0, 1) and len(data()) == 1 and not parts(folder), (data(), parts(folder))
 
 

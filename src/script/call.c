@@ -8,6 +8,8 @@
 
 #include <stdio.h>
 
+enum { KEYWORD_STEPS = 2 }; /* of a name that is interned */
+
 /* ---- arguments ---- */
 
 typedef struct arguments {
@@ -71,6 +73,7 @@ static cq_status unpack_dict(cq_eval *ev, const cq_ast_expr *x, cq_val v, argume
     if (v.kind != CQ_VAL_DICT)
         return cq_eval_fail(ev, x->at, CQ_E_TYPE, "** expects a dict, got %s",
                             cq_eval_type_name(v));
+    CQ_TRY(cq_eval_spend(ev, (uint64_t)v.u.dict->n * KEYWORD_STEPS * CQ_EVAL_STEP_ITEMS));
     for (size_t k = 0; k < v.u.dict->n; k++) {
         if (v.u.dict->entries[k].key.kind != CQ_VAL_STR)
             return cq_eval_fail(ev, x->at, CQ_E_TYPE, "** expects a dict whose keys are names");
@@ -355,11 +358,10 @@ static cq_status call_function(cq_fncall *c, cq_object *fn)
     const cq_location at   = ev->cx->location;
 
     status = cq_eval_spend(ev, CQ_EVAL_CALL_STEPS * CQ_EVAL_STEP_ITEMS);
-    if (status == CQ_OK && ev->depth >= CQ_EVAL_MAX_DEPTH)
-        status = cq_fail(CQ_E_UNSUPPORTED, fn->def->name, NULL,
-                         "calls are nested more than %d deep", CQ_EVAL_MAX_DEPTH);
     if (status == CQ_OK)
-        status = cq_frame_new(&f, fn);
+        status = cq_eval_enter_call(ev, fn->def->name);
+    if (status == CQ_OK && (status = cq_frame_new(&f, fn)) != CQ_OK)
+        cq_eval_leave_call(ev);
     if (status != CQ_OK) {
         cq_val_release(kept);
         return status;
@@ -368,7 +370,6 @@ static cq_status call_function(cq_fncall *c, cq_object *fn)
     if (status == CQ_OK && scoped)
         status = cq_eval_enter(ev, &scope, self, args + 1, c->n - 1);
     scoped &= args != NULL;
-    ev->depth++;
     if (status == CQ_OK)
         status = run_body(c, f, fn, n_self);
     if (scoped) {
@@ -383,7 +384,7 @@ static cq_status call_function(cq_fncall *c, cq_object *fn)
         cq_frame_end(ev, f);
     cq_free(args);
     cq_val_release(kept);
-    ev->depth--;
+    cq_eval_leave_call(ev);
     return add_caller(ev, at, status);
 }
 

@@ -241,8 +241,13 @@ static cq_status truth_of_instance(cq_eval *ev, cq_val v, cq_val *out)
     CQ_TRY(cq_python_special(ev, v, "__bool__", NULL, 0, out, &found));
     if (!found)
         CQ_TRY(cq_python_special(ev, v, "__len__", NULL, 0, out, &found));
-    if (found)
+    if (found) {
+        *out = cq_python_native(*out);
+        if (out->kind == CQ_VAL_OBJECT)
+            return cq_python_raise(ev, "TypeError", "__bool__ should return bool, returned %s",
+                                   cq_eval_type_name(*out));
         return cq_eval_truth(ev, *out, out);
+    }
     if (cq_object_as(v, CQ_OBJECT_INSTANCE) && cq_object_of(v)->self.kind != CQ_VAL_NONE)
         return cq_eval_truth(ev, cq_object_of(v)->self, out);
     *out = cq_val_of_bool(true);

@@ -20,6 +20,7 @@
 /* Limits: an untrusted file must not make the evaluator run forever. */
 enum {
     CQ_EVAL_MAX_DEPTH  = 200,                 /* nested calls of functions */
+    CQ_EVAL_MAX_CALLS  = 800,                 /* and of builtins and classes, which call others */
     CQ_EVAL_MAX_LEVELS = CQ_VISIT_MAX_LEVELS, /* nesting of containers */
     CQ_EVAL_MAX_UNROLL = 1024,                /* iterations of a loop that are unrolled */
     CQ_EVAL_MAX_ITEMS  = 1 << 20,             /* items of a list that a program creates */
@@ -301,6 +302,7 @@ struct cq_eval {
     unsigned  depth, journaling; /* journaling > 0: changes are journaled */
     uint64_t  steps;
     uint64_t  straight_steps;  /* steps added for operators outside of loops */
+    unsigned  n_calls;         /* nesting depth of all calls */
     unsigned  n_loops;         /* number of loops being evaluated, without loops over modules */
     int       levels;          /* nesting depth of the values being iterated over */
     bool      text_is_open;    /* the string being built is data-dependent (cq_text) */
@@ -509,6 +511,14 @@ cq_status cq_eval_down(cq_eval *ev, cq_val v);
 static inline void cq_eval_up(cq_eval *ev)
 {
     ev->levels--;
+}
+
+/* Enters a call of a function, or of a descriptor, which may be found by a descriptor. */
+cq_status cq_eval_enter_call(cq_eval *ev, const char *name);
+
+static inline void cq_eval_leave_call(cq_eval *ev)
+{
+    ev->depth--;
 }
 
 /* A walk over values of the program: it counts steps and enters named tuples. The evaluator owns

@@ -96,6 +96,15 @@ cq_status cq_eval_down(cq_eval *ev, cq_val v)
     return CQ_OK;
 }
 
+cq_status cq_eval_enter_call(cq_eval *ev, const char *name)
+{
+    if (ev->depth >= CQ_EVAL_MAX_DEPTH)
+        return cq_fail(CQ_E_UNSUPPORTED, name, NULL, "calls are nested more than %d deep",
+                       CQ_EVAL_MAX_DEPTH);
+    ev->depth++;
+    return CQ_OK;
+}
+
 static cq_status enter(cq_visit *w, cq_val container)
 {
     return spend_on_items(w->owner, container);

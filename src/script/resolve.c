@@ -227,7 +227,7 @@ static const struct {
     { cq_resolve_foreign, CQ_CALL_OPERATOR },  /* an extension's operator, or an unsupported one */
 };
 
-cq_status cq_fncall_run(cq_fncall *c, cq_call_stage first)
+static cq_status resolve(cq_fncall *c, cq_call_stage first)
 {
     for (size_t i = 0; i < sizeof resolvers / sizeof *resolvers; i++) {
         if (resolvers[i].stage < first)
@@ -239,6 +239,19 @@ cq_status cq_fncall_run(cq_fncall *c, cq_call_stage first)
             return CQ_OK;
     }
     return cq_fail(CQ_E_INTERNAL, c->name, NULL, "unresolved call");
+}
+
+cq_status cq_fncall_run(cq_fncall *c, cq_call_stage first)
+{
+    cq_status status;
+
+    if (c->ev->n_calls >= CQ_EVAL_MAX_CALLS)
+        return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL, "calls are nested more than %d deep",
+                       CQ_EVAL_MAX_CALLS);
+    c->ev->n_calls++;
+    status = resolve(c, first);
+    c->ev->n_calls--;
+    return status;
 }
 
 /* ---- calls from C ---- */

@@ -456,6 +456,29 @@ def check_sources(report, folder):
         run("export", path, "--input", "2x3", "-q", "-o", folder / "o.onnx", cwd=folder)
 
 
+def check_scripts(report, folder):
+    path = folder / "s.py"
+    deep, steps, shared = "nested more than ", "more than 50000000 steps", "t = int\nfor i in range(60):\n    t = (t, t)\n"
+    empty = "class C:\n    pass\n\nclass D:\n    a = C()\n\n"
+    for name, source, says in (
+            ("__call__ is an object of its class", empty + "C.__call__ = C()\nC()()", deep),
+            ("__call__ is such an object in staticmethod", empty + "C.__call__ = staticmethod(C())\nC()()", deep),
+            ("__init__ is its class", empty + "C.__init__ = C\nC()", deep),
+            ("__get__ is an object of its class", empty + "C.__get__ = C()\nD().a", deep),
+            ("__bool__ returns its object", empty + "C.__bool__ = lambda self: self\nbool(C())", "should return bool"),
+            ("__len__ returns its object", empty + "C.__len__ = lambda self: self\nassert C()", "should return bool"),
+            ("__iter__ returns its object", empty + "C.__iter__ = lambda self: self\nlist(C())", deep),
+            ("a tuple of types is shared", shared + "isinstance('', t)", steps),
+            ("a tuple of types is shared, for issubclass", shared + "issubclass(str, t)", steps),
+            ("a tuple of types is deep", "t = int\nfor i in range(300000):\n    t = (t,)\nisinstance('', t)", deep),
+            ("a dict is unpacked in a loop", "x = {i: i for i in range(100000)}\nwhile 1:\n    y = {**x}", steps),
+            ("keywords are unpacked in a loop", "f = lambda **k: 0\nx = {str(i): i for i in range(100000)}\nwhile 1:\n    f(**x)", steps),
+            ("a list is repeated in a loop", "for i in range(1000000):\n    s = [0] * 1000000", steps)):
+        with report.case(f"a script: {name}"):
+            path.write_text(source + "\n")
+            refused("py", path, cwd=folder, says=says)
+
+
 # ---- audit ------------------------------------------------------------------------------
 
 
@@ -504,7 +527,7 @@ def check_audits(report, folder):
 
 def main():
     report = Report(__file__)
-    for check in (check_programs, check_models, check_archives, check_sources, check_audits):
+    for check in (check_programs, check_models, check_archives, check_sources, check_scripts, check_audits):
         with tempfile.TemporaryDirectory() as folder:
             check(report, pathlib.Path(folder))
     return report.finish()

@@ -192,6 +192,8 @@ uint64_t cq_op_work(const cq_opcall *c)
         elements += elements_of(c->args[i]);
     for (size_t i = 0; i < c->n_results; i++)
         elements += elements_of(c->results[i]);
+    if (c->op->def->flags & CQ_OP_DYNAMIC) /* its results do not exist yet */
+        elements *= (double)(1 + c->n_results);
     if (elements < CQ_WORK_ELEMENTS) /* small operators cost nothing worth counting */
         cost = CQ_COST_ELEMENTS;
     return CQ_WORK_CALL +

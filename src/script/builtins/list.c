@@ -376,6 +376,7 @@ static cq_status list_mul(cq_fncall *c)
     const size_t which = cq_val_is_list(c->args[1]) ? 1 : 0;
     const cq_val list = c->args[which], count = c->args[1 - which];
     int64_t      times;
+    uint64_t     n;
 
     if (!cq_val_is_list(list))
         return cq_fncall_decline(c);
@@ -383,10 +384,13 @@ static cq_status list_mul(cq_fncall *c)
         return repeated(c, list, count);
     CQ_TRY(cq_eval_plain(c->ev, count, &times));
     CQ_TRY(cq_eval_list(c->ev, NULL, 0, list.kind, &c->result));
-    for (int64_t i = 0; i < times && list.u.list->n; i++) {
-        CQ_TRY(check_length(c, c->result.u.list->n + list.u.list->n));
+    if (times <= 0 || !list.u.list->n)
+        return CQ_OK;
+    n = (uint64_t)times > CQ_EVAL_MAX_ITEMS ? UINT64_MAX : (uint64_t)times * list.u.list->n;
+    CQ_TRY(check_length(c, n));
+    CQ_TRY(cq_eval_spend(c->ev, n));
+    while (times--)
         CQ_TRY(cq_list_add(c->result.u.list, list.u.list));
-    }
     return CQ_OK;
 }
 

@@ -71,6 +71,7 @@ static cq_status bind(cq_eval *ev, cq_val v, cq_val self, cq_object *cls, cq_val
 {
     cq_object *t = cq_object_of(v);
     cq_val     args[2];
+    cq_status  status;
     bool       found;
 
     *out = v;
@@ -94,7 +95,10 @@ static cq_status bind(cq_eval *ev, cq_val v, cq_val self, cq_object *cls, cq_val
             return CQ_OK;
         args[0] = self;
         args[1] = cq_val_of_object(cls);
-        return cq_python_special(ev, v, "__get__", args, 2, out, &found);
+        CQ_TRY(cq_eval_enter_call(ev, "__get__")); /* which may be a descriptor itself */
+        status = cq_python_special(ev, v, "__get__", args, 2, out, &found);
+        cq_eval_leave_call(ev);
+        return status;
     default: return CQ_OK;
     }
 }

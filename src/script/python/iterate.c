@@ -120,6 +120,7 @@ cq_status cq_python_items(cq_eval *ev, cq_val v, cq_val *list)
 {
     cq_object *t = cq_object_of(v);
     cq_val     iterator;
+    cq_status  status;
     bool       known;
 
     if (t->kind == CQ_OBJECT_ITERATOR) {
@@ -136,7 +137,10 @@ cq_status cq_python_items(cq_eval *ev, cq_val v, cq_val *list)
             return cq_generator_items(ev, cq_object_of(iterator), list);
         if (cq_python_has_special(ev, iterator, "__next__"))
             return cq_python_rest(ev, iterator, list);
-        return cq_eval_items(ev, iterator, list, &known);
+        CQ_TRY(cq_eval_enter_call(ev, "__iter__")); /* which may return its object */
+        status = cq_eval_items(ev, iterator, list, &known);
+        cq_eval_leave_call(ev);
+        return status;
     }
     if (cq_python_has_special(ev, v, "__next__"))
         return cq_python_rest(ev, v, list);

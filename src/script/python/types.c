@@ -119,9 +119,13 @@ static cq_status is_a(cq_eval *ev, cq_object *cls, const char *native, cq_val ty
         return is_a(ev, cls, native, type, out);
     }
     if (cq_val_is_list(type)) {
-        for (size_t i = 0; i < type.u.list->n && !*out; i++)
-            CQ_TRY(is_a(ev, cls, native, type.u.list->items[i], out));
-        return CQ_OK;
+        cq_status status = CQ_OK;
+
+        CQ_TRY(cq_eval_down(ev, type));
+        for (size_t i = 0; i < type.u.list->n && !*out && status == CQ_OK; i++)
+            status = is_a(ev, cls, native, type.u.list->items[i], out);
+        cq_eval_up(ev);
+        return status;
     }
     if (type.kind == CQ_VAL_NONE) {
         *out = native && strcmp(native, "NoneType") == 0;

@@ -40,6 +40,7 @@ cq_status cq_eval_dict(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
         if (value.kind != CQ_VAL_DICT)
             return cq_eval_fail(ev, x->at, CQ_E_TYPE, "'**' expects a dict, got %s",
                                 cq_eval_type_name(value));
+        CQ_TRY(cq_eval_spend(ev, value.u.dict->n * CQ_EVAL_STEP_ITEMS));
         CQ_TRY(cq_dict_add(out->u.dict, value.u.dict));
     }
     return CQ_OK;

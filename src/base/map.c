@@ -167,6 +167,27 @@ static size_t ptr_index(const cq_ptr_map *map, const void *key)
     return i;
 }
 
+unsigned cq_free_number(unsigned first, cq_number_taken *is_taken, void *user)
+{
+    unsigned step = 1, taken = first, free;
+
+    if (!is_taken(user, first))
+        return first;
+    while (is_taken(user, taken + step)) {
+        taken += step;
+        step *= 2;
+    }
+    for (free = taken + step; free - taken > 1;) {
+        const unsigned middle = taken + (free - taken) / 2;
+
+        if (is_taken(user, middle))
+            taken = middle;
+        else
+            free = middle;
+    }
+    return free;
+}
+
 void *cq_ptr_map_get(const cq_ptr_map *map, const void *key)
 {
     return map->cap ? map->slots[ptr_index(map, key)].value : NULL;

@@ -25,6 +25,11 @@ bool      cq_map_has(const cq_map *map, const char *key);
 cq_status cq_map_set(cq_map *map, const char *key, void *value); /* replaces an existing value */
 void      cq_map_clear(cq_map *map);
 
+/* A number from first on that is free: the first one if names are numbered without gaps. It takes a
+ * logarithmic number of questions, so that many names of one base are numbered in linear time. */
+typedef bool cq_number_taken(void *user, unsigned number);
+unsigned     cq_free_number(unsigned first, cq_number_taken *is_taken, void *user);
+
 typedef struct cq_ptr_map {
     struct {
         const void *key;

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_NODES = 1 << 22, MAX_DEPTH = 64 };
+enum { MAX_NODES = 1 << 20, MAX_DEPTH = 64 };
 
 typedef CQ_ONNX_LIST(cq_onnx_node *) node_list;
 

@@ -60,7 +60,9 @@ cq_status cq_export_budget_begin(cq_ctx **out, cq_exporter *ex)
 
     CQ_TRY(bytes_of_constants(&bytes, ex->graph));
     ex->steps_left = cq_default_steps(LEAST_STEPS, bytes);
-    ex->bytes_left = LEAST_BYTES + TIMES * (int64_t)(bytes < 0x1p56 ? bytes : 0x1p56);
+    if (!ex->has_budget) /* later the graph also has constants that were computed */
+        ex->bytes_left = LEAST_BYTES + TIMES * (int64_t)(bytes < 0x1p56 ? bytes : 0x1p56);
+    ex->has_budget = true;
     CQ_TRY(cq_ctx_new(out));
     (*out)->spend         = spend;
     (*out)->spender       = ex;

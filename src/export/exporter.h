@@ -53,7 +53,8 @@ typedef struct cq_exporter {
     cq_arena *scratch;    /* temporary memory of the current symbolic function */
     CQ_VEC(cq_val) owned; /* lists and texts that the function created */
     uint64_t steps_left;  /* for computing constants (budget.c) */
-    int64_t  bytes_left;
+    int64_t  bytes_left;  /* for their memory, in all passes together */
+    bool     has_budget;
 } cq_exporter;
 
 struct cq_sym {

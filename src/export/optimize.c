@@ -220,10 +220,18 @@ static void clear(cq_exporter *ex)
     cq_graph_free(ex->graph);
 }
 
-/* Runs the passes once. *again: the shapes of new nodes must be inferred. */
-static cq_status optimize_once(cq_optimizer *o, cq_onnx_model *model, bool *again)
+/* What a run of the optimizer keeps from one pass over the model to the next. */
+typedef struct rest {
+    int64_t bytes_left; /* for computed constants, which the next pass takes for the model's */
+    bool    has_budget, again; /* again: the shapes of new nodes must be inferred */
+} rest;
+
+static cq_status optimize_once(cq_optimizer *o, cq_onnx_model *model, rest *r)
 {
-    cq_exporter    ex = { .optimizes = true, .for_onnxruntime = o->for_onnxruntime };
+    cq_exporter    ex = { .optimizes       = true,
+                          .for_onnxruntime = o->for_onnxruntime,
+                          .bytes_left      = r->bytes_left,
+                          .has_budget      = r->has_budget };
     cq_onnx_source s  = { 0 };
     cq_status      status;
 
@@ -239,7 +247,7 @@ static cq_status optimize_once(cq_optimizer *o, cq_onnx_model *model, bool *agai
     }
     if (status == CQ_OK)
         status = cq_onnx_source_write(&s);
-    *again = ex.has_unrolled;
+    *r = (rest){ ex.bytes_left, ex.has_budget, ex.has_unrolled };
     cq_onnx_source_clear(&s);
     clear(&ex);
     return status;
@@ -248,13 +256,14 @@ static cq_status optimize_once(cq_optimizer *o, cq_onnx_model *model, bool *agai
 cq_status cq_optimizer_run(cq_optimizer *o, cq_onnx_model *model)
 {
     size_t before;
-    bool   changed, again = false;
+    bool   changed;
+    rest   r = { 0 };
 
     CQ_TRY(cq_onnx_model_sort(&changed, model));
     for (int i = 0; i < MAX_MODELS; i++) {
         before = cq_onnx_model_n_nodes(model);
-        CQ_TRY(optimize_once(o, model, &again));
-        if (!again && cq_onnx_model_n_nodes(model) >= before)
+        CQ_TRY(optimize_once(o, model, &r));
+        if (!r.again && cq_onnx_model_n_nodes(model) >= before)
             break;
     }
     return CQ_OK;

@@ -229,16 +229,17 @@ cq_status cq_ir_attr_set(cq_node *n, const char *name, cq_operand value)
         *(cq_operand *)old = value;
         return g->status;
     }
-    grown = cq_arena_array(g->arena, n->n_attrs + 1, sizeof *grown);
-    if (!grown) {
-        failed(g);
-        return g->status;
+    if ((n->n_attrs & (n->n_attrs - 1)) == 0) { /* the capacity is a power of two */
+        grown = cq_arena_array(g->arena, n->n_attrs ? 2 * (size_t)n->n_attrs : 1, sizeof *grown);
+        if (!grown) {
+            failed(g);
+            return g->status;
+        }
+        if (n->n_attrs)
+            memcpy(grown, n->attrs, n->n_attrs * sizeof *grown);
+        n->attrs = grown;
     }
-    if (n->n_attrs)
-        memcpy(grown, n->attrs, n->n_attrs * sizeof *grown);
-    grown[n->n_attrs] = (cq_attr){ cq_ir_text(g, name), value };
-    n->attrs          = grown;
-    n->n_attrs++;
+    n->attrs[n->n_attrs++] = (cq_attr){ cq_ir_text(g, name), value };
     return g->status;
 }
 

@@ -320,18 +320,36 @@ cq_status cq_quantize_emit(cq_quantizer *q, const cq_quant_layer *layer, const c
     }
 }
 
+typedef struct search {
+    const cq_map *names;
+    const char   *base, *suffix;
+    cq_str        text;
+} search;
+
+static bool is_taken(void *search_, unsigned i)
+{
+    search *s = search_;
+
+    s->text.len = 0;
+    cq_str_printf(&s->text, "%s_%s", s->base, s->suffix);
+    if (i > 1)
+        cq_str_printf(&s->text, "_%u", i);
+    return s->text.status == CQ_OK && cq_map_has(s->names, s->text.text);
+}
+
 const char *cq_quantizer_name(cq_quantizer *q, const char *base, const char *suffix)
 {
+    search      s    = { &q->names, base, suffix, { 0 } };
     const char *text = NULL;
 
-    for (int i = 1; q->m->status == CQ_OK && (!text || cq_map_has(&q->names, text)); i++) {
-        text = i == 1 ? cq_arena_printf(q->m->arena, "%s_%s", base, suffix)
-                      : cq_arena_printf(q->m->arena, "%s_%s_%d", base, suffix, i);
-        if (!text)
-            q->m->status = CQ_E_NO_MEMORY;
-    }
+    is_taken(&s, cq_free_number(1, is_taken, &s)); /* prints the name again */
+    if (q->m->status == CQ_OK)
+        q->m->status = s.text.status;
+    if (q->m->status == CQ_OK && !(text = cq_onnx_text(q->m, cq_str_text(&s.text))))
+        q->m->status = CQ_E_NO_MEMORY;
     if (q->m->status == CQ_OK)
         q->m->status = cq_map_set(&q->names, text, q);
+    cq_str_clear(&s.text);
     return text ? text : "";
 }
 

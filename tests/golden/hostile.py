@@ -254,6 +254,36 @@ def check_models(report, folder):
                     ("Cast", ["z"], ["y"], field(5, field(1, "to") + field(3, 8) + field(20, 2)))],
              [], [open_value("y", 8)], shape)
         refused("run", path, cwd=folder, says="exceeds its limit of steps")
+    with report.case("folded constants do not raise the limit of their memory"):
+        nodes, _ = chain("Concat", 60, concat, times=2)
+        one = field(5, field(1, 1) + field(2, 1) + field(8, "c") + field(9, bytes(4)))
+        onnx(path, [("Concat", ["c", "c"], ["v0"], concat), *nodes[1:], ("Add", ["x", "v59"], ["y"], b"")],
+             [value_info("x", 1)], [open_value("y")], one)
+        done("optimize", path, "-o", folder / "o.onnx", "--no-verify", cwd=folder)
+    with report.case("60,000 nodes of one name are joined and quantized"):
+        onnx(path, [("MatMul", ["x", "w"], [f"v{i}"], field(3, "n")) for i in range(60000)],
+             [value_info("x", 1, 1)], [open_value("v0")],
+             field(5, field(1, 1) + field(1, 1) + field(2, 1) + field(8, "w") + field(9, bytes(4))))
+        done("join", path, path, "--connect", "v0=x", "-o", folder / "o.onnx", "--no-verify", cwd=folder)
+        for mode in ("dynamic", "weights"):
+            run("quantize", path, "--mode", mode, "-o", folder / "o.onnx", "--no-verify", cwd=folder)
+    with report.case("functions expand to 2^60 nodes"):
+        def body(i):
+            return b"".join(field(7, field(1, a) + field(2, b) + field(4, f"F{i}") + field(7, "f"))
+                            for a, b in (("a", "t"), ("t", "b")))
+
+        relu = field(7, field(1, "a") + field(2, "b") + field(4, "Relu"))
+        functions = b"".join(field(25, field(1, f"F{i}") + field(4, "a") + field(5, "b") + (body(i - 1) if i else relu) +
+                                   field(9, field(1, "") + field(2, 17)) + field(9, field(1, "f") + field(2, 1)) + field(10, "f"))
+                             for i in range(60))
+        onnx(path, [("F59", ["x"], ["y"], field(7, "f"))], [value_info("x", 1)], [open_value("y")])
+        path.write_bytes(path.read_bytes() + functions + field(8, field(1, "f") + field(2, 1)))
+        for args in (["optimize", "--inline"], ["convert", "--opset", 13], ["run"], ["check", "--full"]):
+            run(args[0], path, *args[1:], *(["-o", folder / "o.onnx"] if args[0] in ("optimize", "convert") else []), cwd=folder)
+    with report.case("a node has 60,000 attributes"):
+        onnx(path, [("Foo", ["x"], ["y"], b"".join(field(5, field(1, f"a{i}") + field(3, i) + field(20, 2)) for i in range(60000)))],
+             [value_info("x", 1)], [open_value("y")])
+        refused("optimize", path, "-o", folder / "o.onnx", cwd=folder, says="has 60000 attributes")
     with report.case("nor of the time"):
         nodes, ends = chain("Tan", 2000)
         onnx(path, nodes, [value_info("x", 5 * 10 ** 6)], ends)

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-enum { MAX_DEPTH = 64, MAX_KNOWN = 64, ALIGNED = 1 << 16, SMALL = 64 };
+enum { MAX_DEPTH = 64, MAX_KNOWN = 64, ALIGNED = 1 << 16, SMALL = 64, MAX_ATTRIBUTES = 1000 };
 
 /* ---- results of inference ---- */
 
@@ -340,6 +340,10 @@ static cq_status normalize_constant(cq_node *n)
 
 static cq_status read_attributes(cq_onnx_source *s, cq_node *node, const cq_onnx_node *message)
 {
+    if (message->attribute.n > MAX_ATTRIBUTES) /* each name is compared with all others */
+        return cq_fail(CQ_E_UNSUPPORTED, message->name, NULL,
+                       "node %s has %u attributes; at most %d are supported", message->op_type,
+                       message->attribute.n, MAX_ATTRIBUTES);
     for (size_t i = 0; i < message->attribute.n; i++) {
         const cq_onnx_attribute *a = message->attribute.items[i];
         cq_operand               value;

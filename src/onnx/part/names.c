@@ -1,6 +1,8 @@
 /* A walk over all names of a graph, used for collecting and for renaming. */
 #include "onnx/part/names.h"
 
+#include "base/str.h"
+
 #include "onnx/file/fields.h"
 
 #include <stdlib.h>
@@ -106,12 +108,30 @@ void cq_part_taken_clear(cq_part_taken *taken)
         cq_map_clear(&taken->by_kind[i]);
 }
 
+typedef struct search {
+    const char   *name;
+    const cq_map *a, *b;
+    cq_str        text;
+} search;
+
+static bool is_taken(void *search_, unsigned i)
+{
+    search *s = search_;
+
+    s->text.len = 0;
+    cq_str_printf(&s->text, "%s_%u", s->name, i);
+    return s->text.status == CQ_OK &&
+           (cq_map_has(s->a, s->text.text) || cq_map_has(s->b, s->text.text));
+}
+
 const char *cq_part_free_name(cq_onnx_model *m, const char *name, const cq_map *a, const cq_map *b)
 {
-    for (unsigned i = 2;; i++) {
-        const char *text = m->status == CQ_OK ? cq_arena_printf(m->arena, "%s_%u", name, i) : NULL;
+    search         s    = { name, a, b, { 0 } };
+    const unsigned i    = cq_free_number(2, is_taken, &s);
+    const char    *text = m->status == CQ_OK && s.text.status == CQ_OK
+                              ? cq_arena_printf(m->arena, "%s_%u", name, i)
+                              : NULL;
 
-        if (!text || (!cq_map_has(a, text) && !cq_map_has(b, text)))
-            return text;
-    }
+    cq_str_clear(&s.text);
+    return text;
 }

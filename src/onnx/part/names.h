@@ -22,7 +22,7 @@ typedef struct cq_part_taken {
 cq_status cq_part_take_names(cq_part_taken *taken, cq_onnx_graph *g);
 void      cq_part_taken_clear(cq_part_taken *taken);
 
-/* The first of name_2, name_3, … that is in neither set, copied to m's arena; NULL if memory is
+/* One of name_2, name_3, … that is in neither set, copied to m's arena; NULL if memory is
  * exhausted. */
 const char *cq_part_free_name(cq_onnx_model *m, const char *name, const cq_map *a, const cq_map *b);
 

@@ -49,8 +49,9 @@ static cq_status add_entry(cq_str *s, const char *name, const cq_tensor *t, uint
     return s->status;
 }
 
-/* Quantized and sparse tensors have no form in the file. */
-static cq_status write_header(cq_str *s, const cq_weights *w)
+/* Quantized and sparse tensors have no form in the file. Tensors of one storage are written one
+ * after another, so a small file can ask for any number of bytes. */
+static cq_status write_header(cq_str *s, const cq_weights *w, const char *path)
 {
     uint64_t offset = 0;
 
@@ -61,6 +62,8 @@ static cq_status write_header(cq_str *s, const cq_weights *w)
         if (!t || cq_tensor_is_fake(t))
             return cq_fail(CQ_E_UNSUPPORTED, cq_weights_name(w, i), NULL,
                            "tensor %s is quantized, sparse or without data", cq_weights_name(w, i));
+        CQ_TRY(cq_out_allow(size_of(t) < UINT64_MAX - offset ? offset + size_of(t) : UINT64_MAX,
+                            path));
         CQ_TRY(add_entry(s, cq_weights_name(w, i), t, &offset));
     }
     cq_str_add_char(s, '}');
@@ -90,7 +93,7 @@ CQ_API cq_status cq_weights_save(const cq_weights *w, const char *path)
     cq_out       *out    = NULL;
     cq_status     status;
 
-    CQ_TRY_OR_DONE(write_header(&header, w));
+    CQ_TRY_OR_DONE(write_header(&header, w, path));
     for (size_t i = 0; i < PREFIX; i++)
         start[i] = (unsigned char)((uint64_t)header.len >> 8 * i);
     CQ_TRY_OR_DONE(cq_out_open(&out, path));

@@ -1,12 +1,14 @@
 /* Statistics of weights, read block by block from the mapped file. */
 #include "view/view.h"
 
+#include "base/map.h"
+#include "base/mapping.h"
 #include "onnx/tensor.h"
 #include "tensor/convert.h"
 
 #include <math.h>
 
-enum { BLOCK = 1024 };
+enum { BLOCK = 1024, MIN_MEASURED = 64 << 20, TIMES_MEASURED = 16 };
 
 cq_status cq_view_add_weight(cq_view *v, uint32_t value, const cq_onnx_tensor *tensor)
 {
@@ -83,11 +85,33 @@ static bool is_complex(cq_dtype d)
     return d == CQ_DTYPE_C64 || d == CQ_DTYPE_C128 || d == CQ_DTYPE_C32;
 }
 
-/* Measures a weight. If its data is missing, as in a stripped model, or invalid, only its shape is
- * shown. */
-static cq_status measure_weight(cq_view *v, cq_view_weight *w)
+/* The number of elements that are measured follows from the size of the files and of the memory
+ * that holds weights: a small file can describe any number of tensors with the same bytes. */
+typedef struct budget {
+    cq_ptr_map storages; /* in memory, counted */
+    double     elements, used;
+} budget;
+
+static cq_status spend(budget *b, const cq_tensor *t, int64_t numel, bool *allowed)
 {
-    cq_tensor *t = NULL;
+    cq_storage *s = t->storage;
+
+    if (!s->mapped && !s->zeros && !cq_ptr_map_get(&b->storages, s)) {
+        CQ_TRY(cq_ptr_map_set(&b->storages, s, s));
+        b->elements += (double)s->size;
+    }
+    *allowed = b->used + (double)numel <=
+               b->elements + (double)TIMES_MEASURED * (double)cq_mapping_n_read();
+    b->used += *allowed ? (double)numel : 0;
+    return CQ_OK;
+}
+
+/* Measures a weight. If its data is missing, as in a stripped model, or invalid, or if the weights
+ * are too many for their files, only its shape is shown. */
+static cq_status measure_weight(cq_view *v, cq_view_weight *w, budget *b)
+{
+    cq_tensor *t       = NULL;
+    bool       allowed = false;
     cq_status  status;
 
     if (cq_onnx_tensor_numel(&w->numel, w->tensor) != CQ_OK)
@@ -97,14 +121,20 @@ static cq_status measure_weight(cq_view *v, cq_view_weight *w)
     if (status == CQ_E_NO_MEMORY)
         return status;
     if (status == CQ_OK && cq_tensor_has_data(t) && !is_complex(cq_tensor_dtype(t)))
+        status = spend(b, t, w->numel, &allowed);
+    if (allowed)
         measure(w, t);
     cq_tensor_release(t);
-    return CQ_OK;
+    return status == CQ_E_NO_MEMORY ? status : CQ_OK;
 }
 
 cq_status cq_view_weigh(cq_view *v)
 {
-    for (size_t i = 0; i < v->weights.n; i++)
-        CQ_TRY(measure_weight(v, &v->weights.items[i]));
-    return CQ_OK;
+    budget    b      = { .elements = MIN_MEASURED };
+    cq_status status = CQ_OK;
+
+    for (size_t i = 0; i < v->weights.n && status == CQ_OK; i++)
+        status = measure_weight(v, &v->weights.items[i], &b);
+    cq_ptr_map_clear(&b.storages);
+    return status;
 }

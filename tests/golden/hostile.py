@@ -486,6 +486,26 @@ def check_sources(report, folder):
         run("export", path, "--input", "2x3", "-q", "-o", folder / "o.onnx", cwd=folder)
 
 
+def tensors(path, n, size):
+    """A state dict of n tensors of so many elements, which are all the same one."""
+    number = b"\x8a\x08" + struct.pack("<q", size)
+    one = (b"ctorch._utils\n_rebuild_tensor_v2\n((" + text("storage") + b"ctorch\nFloatStorage\n" + text("0") + text("cpu") +
+           b"K\x01tQK\0" + number + b"\x85K\0\x85\x89ccollections\nOrderedDict\n)RtR")
+    with zipfile.ZipFile(path, "w") as z:
+        z.writestr("m/data.pkl", b"\x80\x02}" + b"".join(text(f"w{i}") + one + b"s" for i in range(n)) + b".")
+        z.writestr("m/data/0", bytes(4))
+
+
+def check_weights(report, folder):
+    path = folder / "w.pt"
+    for n, size in ((1, 1 << 40), (3000, 1 << 28)):
+        with report.case(f"{n} tensors of {size} elements are one element"):
+            tensors(path, n, size)
+            done("info", path, cwd=folder)
+            done("view", path, "-o", folder / "o.html", cwd=folder)
+            refused("audit", path, "--safetensors", folder / "o.safetensors", cwd=folder, says="are allowed for an input")
+
+
 def check_scripts(report, folder):
     path = folder / "s.py"
     deep, steps, shared = "nested more than ", "more than 50000000 steps", "t = int\nfor i in range(60):\n    t = (t, t)\n"
@@ -557,7 +577,8 @@ def check_audits(report, folder):
 
 def main():
     report = Report(__file__)
-    for check in (check_programs, check_models, check_archives, check_sources, check_scripts, check_audits):
+    for check in (check_programs, check_models, check_archives, check_sources, check_scripts,
+                  check_weights, check_audits):
         with tempfile.TemporaryDirectory() as folder:
             check(report, pathlib.Path(folder))
     return report.finish()

@@ -214,6 +214,7 @@ static cq_status run_passes(cq_optimizer *o, cq_onnx_source *s)
 
 static void clear(cq_exporter *ex)
 {
+    cq_vec_clear(&ex->owned);
     cq_map_clear(&ex->sizes);
     cq_ptr_map_clear(&ex->origins);
     cq_arena_free(ex->scratch);

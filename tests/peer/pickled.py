@@ -49,6 +49,14 @@ class Options(dict):
         return self[name]
 
 
+class Namespace(dict):
+    """Its attributes are its items: the state that pickle writes is the object itself."""
+
+    def __init__(self, **items):
+        super().__init__(**items)
+        self.__dict__ = self
+
+
 class Block(nn.Module):
     expansion = 2
 
@@ -69,6 +77,7 @@ class Net(nn.Module):
         self.mode = Mode.MEAN
         self.limits = Pair(-1.5, 1.5)
         self.options = Options(gain=2.0, shifts=[0.25, 0.5])
+        self.extra = Namespace(offset=0.75)
         self.skipped = {"aux"}
         self.dtype = torch.float32
         self.scaled = functools.partial(torch.mul, other=0.5)
@@ -89,7 +98,7 @@ class Net(nn.Module):
             if name not in self.skipped:
                 x = head(x)
         x = x.clamp(self.limits.low, self.limits.high).to(self.dtype) * self.gain + self.step
-        x = self.scaled(x) * self.options.gain + self.options.shifts[1] + self.plain
+        x = self.scaled(x) * self.options.gain + self.options.shifts[1] + self.plain + self.extra.offset + self.extra["offset"]
         return x * self.owner.net.config.scale * Block.expansion
 
 

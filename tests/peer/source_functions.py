@@ -99,6 +99,9 @@ def check(name, folder):
 
 # The import, the result, and the error: a package that is not installed matters only if a name may be its own.
 MISSING = [
+    ("from beartype import beartype; from beartype.typing import Optional", "beartype(lambda t: t * 2)(x)", None),
+    ("from torch.nn.attention import SDPBackend, sdpa_kernel", "[x * 2 for _ in [sdpa_kernel(SDPBackend.MATH).__enter__()]][0]", None),
+    ("from loguru import logger", "(logger.warning('text'), logger.bind(a=1).catch(lambda t: t * 2)(x))[1]", None),
     ("from absent.metrics import *", "x * sum([1, 2])", None),
     ("from absent.metrics import *", "accuracy(x)", "no module named 'absent.metrics'"),
     ("from scipy.special import *", "x * sum([1, 2])", "no module named 'scipy.special'"),

@@ -252,8 +252,9 @@ static cq_status set_state(building *b, const cq_instance *o, cq_val object)
         CQ_TRY(set_attributes(b, object, state.u.list->items[0]));
         return set_attributes(b, object, state.u.list->items[1]);
     }
-    if (state.kind == CQ_VAL_DICT)
-        return set_attributes(b, object, state);
+    /* The state of a dict whose __dict__ is itself, as in AttrDict, is the dict. */
+    if (cq_python_dict_of(state))
+        return set_attributes(b, object, cq_val_of_dict(cq_python_dict_of(state)));
     return cq_fail(CQ_E_UNSUPPORTED, o->class_name, NULL,
                    "an object is pickled with a state that is %s, but its class has no "
                    "__setstate__",

@@ -1,0 +1,2 @@
+"""beartype.typing: the names of typing."""
+from typing import *

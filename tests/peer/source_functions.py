@@ -55,6 +55,12 @@ CASES = [
      "Bx4x5x4", "Bx4x3x3x3"),
     ("F.conv_transpose1d(a.reshape(1, -1, 5), b.reshape(-1, 3, 4), c.flatten(), stride=3, groups=a.shape[0])",
      "Bx4x5", "Bx4x3x4", "Bx3"),
+    # A list of a tensor whose size is dynamic or data-dependent.
+    ("a[torch.where(a[:, 0] > 0)[0].tolist()], a[None, (a[:, 1] > 0).nonzero()[:, 0].tolist()]", "Bx3"),
+    ("sum(a[:, 0].tolist()) + len(b.tolist()) + a, torch.tensor(b.tolist()) * 2, torch.tensor(a[:, 1].tolist())",
+     "Bx3", "int:9:B"),
+    ("a[[]].sum(0) + a, a[:, []].shape[1] + a", "Bx3"),
+    ("a.index_add(0, torch.where(a[:, 0] > 0)[0], a[torch.where(a[:, 0] > 0)[0].tolist(), [1], None])", "Bx3"),
     # A look-up in a dict is one step, whatever its size.
     ("a * len([k for d in [dict.fromkeys(range(8000))] for k in range(8000) if k in d])", "Bx3"),
     # A weight that forward replaces, and one that it converts to its own type.

@@ -1,6 +1,7 @@
 /* Conversions between tensors and other values: numbers from tensors, tensors from numbers and
  * lists, and queries of tensors whose results are not tensors. */
 #include "script/builtins/number.h"
+#include "script/values/sequence.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -480,6 +481,26 @@ static bool is_readable(const cq_eval *ev, const cq_tensor *t)
     return ev->capture && !ev->tracing && cq_tensor_numel(t) <= CQ_EVAL_MAX_UNROLL;
 }
 
+/* A vector of dynamic size is a sequence of numbers, in the types of Python. */
+static cq_status to_sequence(cq_eval *ev, cq_tensor *t, cq_val *out)
+{
+    const bool   is_float = cq_dtype_is_float(t->dtype);
+    cq_val_kind  kind     = t->dtype == CQ_DTYPE_BOOL ? CQ_VAL_BOOL
+                            : is_float                ? CQ_VAL_FLOAT
+                                                      : CQ_VAL_INT;
+    cq_dtype     dtype    = t->dtype == CQ_DTYPE_BOOL ? CQ_DTYPE_BOOL
+                            : is_float                ? CQ_DTYPE_F64
+                                                      : CQ_DTYPE_I64;
+    cq_tensor   *wide     = CQ_OP(ev->cx, "aten::to.dtype", TENSOR(t), DTYPE(dtype));
+    cq_item_type item;
+
+    CQ_TRY(ev->cx->status);
+    CQ_TRY(cq_sequence_split(ev, wide, 0, cq_i(1), false, out));
+    item      = cq_sequence_of(*out)->item;
+    item.kind = kind;
+    return cq_sequence_list(ev, cq_sequence_of(*out)->value, &item, t->sizes[0], out);
+}
+
 static cq_status to_list(cq_eval *ev, cq_tensor *t, cq_val *out)
 {
     const cq_listener *to   = ev->cx->listener;
@@ -487,6 +508,9 @@ static cq_status to_list(cq_eval *ev, cq_tensor *t, cq_val *out)
 
     if (!t->rank)
         return number_in(ev, cq_val_of_tensor(t), out);
+    if (ev->capture && !ev->tracing && t->rank == 1 && t->sizes[0].expr &&
+        !cq_dtype_is_complex(t->dtype) && !cq_capture_has_data(ev->capture, ev->cx, t))
+        return to_sequence(ev, t, out);
     if (!cq_capture_has_data(ev->capture, ev->cx, t) && !is_readable(ev, t)) {
         CQ_TRY(to->materialize(ev->cx->listener_self, ev->cx, &data, t));
         to->baked(ev->cx->listener_self, ev->cx, "the contents of a tensor",

@@ -104,10 +104,15 @@ static cq_status read_parts(cq_eval *ev, const cq_ast_expr *index, parts *p)
     return CQ_OK;
 }
 
-/* A list of numbers in an index is converted to a tensor, and so is a tuple inside a tuple. */
+/* A list of numbers in an index is converted to a tensor, and so is a tuple inside a tuple. An
+ * empty list selects nothing; as a tensor of numbers it would be float32. */
 static cq_status list_to_tensor(cq_eval *ev, cq_val *v)
 {
-    return cq_val_is_list(*v) ? CQ_CALL(ev, v, "aten::tensor", *v) : CQ_OK;
+    if (!cq_val_is_list(*v) && !cq_sequence_of(*v))
+        return CQ_OK;
+    if (cq_val_is_list(*v) && !v->u.list->n)
+        return CQ_CALL(ev, v, "aten::tensor", *v, INT(cq_dtype_to_torch(CQ_DTYPE_I64)));
+    return CQ_CALL(ev, v, "aten::tensor", *v);
 }
 
 /* Counts the dimensions of x that the parts consume. */

@@ -336,6 +336,17 @@ cq_status cq_sequence_at(cq_eval *ev, const cq_sequence *seq, cq_int index, cq_v
 
 /* ---- all items at once ---- */
 
+/* The vector whose elements are the numbers of a sequence (x.tolist()), or NULL. Using it also
+ * avoids ConcatFromSequence, which rejects an empty sequence. */
+static cq_value *vector_of(const cq_sequence *seq)
+{
+    const cq_node *n = seq->value->node;
+
+    return seq->item.kind != CQ_VAL_TENSOR && n && strcmp(n->op, "sequence::split") == 0
+               ? n->inputs[0].u.value
+               : NULL;
+}
+
 cq_status cq_sequence_concat(cq_eval *ev, const cq_sequence *seq, int64_t axis, bool is_new,
                              cq_tensor **out)
 {
@@ -355,6 +366,10 @@ cq_status cq_sequence_concat(cq_eval *ev, const cq_sequence *seq, int64_t axis, 
     if (axis < 0)
         axis += rank;
     CQ_TRY(cq_share_check(ev, seq->value));
+    if (is_new && (v = vector_of(seq))) {
+        *out = cq_capture_tensor(ev->capture, ev->cx, v);
+        return ev->cx->status;
+    }
     v = new_node(ev, "sequence::concat",
                  (cq_operand[]){ CQ_OPERAND_OF(seq->value), int_operand(cq_i(axis)),
                                  int_operand(cq_i(is_new)) },

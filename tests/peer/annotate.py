@@ -146,7 +146,7 @@ def check_forms(report, folder):
         except ort.OrtError:
             pass
         assert peers.calque("check", out)[0] == 1
-        assert "refuse the model" in errors, errors
+        assert "reject the model" in errors, errors
     with report.case("metadata: valid, and runs as without it"):
         expected = peers.run_ort(str(export(folder, "traced")[0]), feed(folder, "traced"))
         out, errors = export(folder, "traced", *options, "--annotations", "metadata")

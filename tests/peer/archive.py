@@ -248,7 +248,7 @@ def refused(folder, good):
     yield "text", file("text.pt", b"hello, world" * 100), "this is not a zip archive"
     yield "a cut file", file("cut.pt", data[:len(data) // 2]), "this is not a zip archive"
     yield "an old torch.save", torch_save("old.pt", {"a": torch.ones(2)},
-          _use_new_zipfile_serialization=False), "before PyTorch 1.6"
+          _use_new_zipfile_serialization=False), "holds values, but no code"
     yield "a plain pickle", file("plain.pt", pickle.dumps([1, 2])), "this is a pickle"
     yield "a state dict", torch_save("dict.pt", {"a": torch.ones(2)}), "holds values, but no code"
     yield "no weights", f"state {torch_save('evil.pt', {'a': Evil()})}", "no state dict"

@@ -205,7 +205,7 @@ def check_annotations_as_metadata():
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         calque.ppe.export(Net(), torch.ones(2), io.BytesIO())
-    assert 'metadata (annotations="metadata") is valid' in str(heard[0].message), heard
+    assert 'annotations="metadata" is valid' in str(heard[0].message), heard
     node, = graph_of(Net(), torch.ones(2), annotations="metadata").nodes
     assert not node.attributes and node.metadata == {"key": "value"}
     raises(calque.ArgumentError, graph_of, Net(), torch.ones(2), annotations="else")

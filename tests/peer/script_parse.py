@@ -88,6 +88,33 @@ def call(name, args):
     return ast.Call(func=ast.Name(id=name, ctx=ast.Load()), args=args, keywords=[])
 
 
+class Mangled(ast.NodeTransformer):
+    """Python replaces private names (__x in class C) by _C__x when it compiles, calque when it parses."""
+    class_name = ""
+
+    def mangle(self, name):
+        private = isinstance(name, str) and len(name) > 2 and name.startswith("__") and not name.endswith("__")
+        return f"_{self.class_name}{name}" if private and self.class_name else name
+
+    def generic_visit(self, node):
+        for field in ("id", "attr", "name", "arg", "asname"):
+            if hasattr(node, field):
+                setattr(node, field, self.mangle(getattr(node, field)))
+        if isinstance(node, (ast.Global, ast.Nonlocal)):
+            node.names = [self.mangle(name) for name in node.names]
+        return super().generic_visit(node)
+
+    def visit_ClassDef(self, node):
+        outer, own = self.class_name, node.name.lstrip("_")
+        node.name = self.mangle(node.name)
+        for field in ("decorator_list", "bases", "keywords"):
+            setattr(node, field, [self.visit(child) for child in getattr(node, field)])
+        self.class_name = own
+        node.body = [self.visit(child) for child in node.body]
+        self.class_name = outer
+        return node
+
+
 class Normal(ast.NodeTransformer):
     def visit_UnaryOp(self, node):
         node = self.generic_visit(node)
@@ -197,7 +224,7 @@ def compare(report, sources):
                     continue # annotations from comments are not in Python's tree
                 got = parse((folder / f"{i}.out").read_bytes())
                 assert got, "Python refuses what was printed"
-                found = difference(Normal().visit(expected), Normal().visit(got))
+                found = difference(Normal().visit(Mangled().visit(expected)), Normal().visit(got))
                 assert not found, found
     return n_compared, n_refused
 

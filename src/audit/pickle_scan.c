@@ -308,12 +308,15 @@ static uint32_t intern(scan *s, token module, token name)
     return (uint32_t)s->globals.n - 1;
 }
 
+/* Of a limited length: one long text may be the name of many imports. */
 static bool is_path(token t)
 {
-    for (uint32_t i = 0; t.kind == TEXT && i < t.n; i++)
+    if (t.kind != TEXT || !t.n || t.n > MAX_NAME)
+        return false;
+    for (uint32_t i = 0; i < t.n; i++)
         if (!strchr(PATH_BYTES, t.u.text[i]) || !t.u.text[i])
             return false;
-    return t.kind == TEXT && t.n;
+    return true;
 }
 
 static token import(scan *s, token module, token name)

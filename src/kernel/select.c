@@ -173,7 +173,7 @@ cq_status cq_kernel_repeat_index(cq_tensor **out, const cq_tensor *repeats)
         int64_t times = cq_tensor_get_i64(repeats, i);
 
         if (times < 0 || __builtin_add_overflow(total, times, &total))
-            return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "expected repeats of at least 0, got %lld",
+            return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "an element cannot be repeated %lld times",
                            (long long)times);
     }
     CQ_TRY(cq_tensor_new_uninit(out, CQ_DTYPE_I64, 1, &total));

@@ -180,7 +180,7 @@ static cq_status repeat_index_shape(cq_opcall *c)
             const int64_t times = cq_tensor_get_i64(data, i);
 
             if (times < 0 || __builtin_add_overflow(n, times, &n))
-                return cq_call_fail(c, CQ_E_ARGUMENT, "expected repeats of at least 0, got %lld",
+                return cq_call_fail(c, CQ_E_ARGUMENT, "an element cannot be repeated %lld times",
                                     (long long)times);
         }
         size = cq_tensor_is_fake(repeats) ? cq_unknown_size(c, n) : cq_i(n);

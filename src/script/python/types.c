@@ -162,10 +162,15 @@ cq_status cq_python_is_instance(cq_eval *ev, cq_val v, cq_val type, bool *out)
         CQ_TRY(cq_lazy_resolve(ev, type, &type));
         return cq_python_is_instance(ev, v, type, out);
     }
-    for (size_t i = 0; cq_val_is_list(type) && i < type.u.list->n && !*out; i++)
-        CQ_TRY(cq_python_is_instance(ev, v, type.u.list->items[i], out));
-    if (cq_val_is_list(type))
-        return CQ_OK;
+    if (cq_val_is_list(type)) {
+        cq_status status = CQ_OK;
+
+        CQ_TRY(cq_eval_down(ev, type));
+        for (size_t i = 0; i < type.u.list->n && !*out && status == CQ_OK; i++)
+            status = cq_python_is_instance(ev, v, type.u.list->items[i], out);
+        cq_eval_up(ev);
+        return status;
+    }
     if (meta ? meta->type != NULL : cq_object_as(type, CQ_OBJECT_INSTANCE) != NULL) {
         CQ_TRY(cq_python_special(ev, type, "__instancecheck__", &v, 1, &answer, &found));
         if (found) {
